@@ -1,0 +1,326 @@
+//! The resource.k8s.io model that every other module works on, whatever version an object came in.
+//!
+//! `wire` reads the JSON of v1alpha3, v1beta1, v1beta2 and v1 into it (design section 6); nothing is written from it:
+//! writes are edits on the JSON that was received. Field names follow resource.k8s.io/v1.
+
+use std::sync::Arc;
+
+pub mod wire;
+
+/// Which shape an object came in; results are written in the same one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ApiVersion {
+    /// Kubernetes 1.31; the only one with classic DRA.
+    V1Alpha3,
+    /// Kubernetes 1.32.
+    V1Beta1,
+    /// Kubernetes 1.33.
+    V1Beta2,
+    /// Kubernetes 1.34.
+    V1,
+}
+
+/// The part of ObjectMeta that decisions depend on.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ObjectMeta {
+    /// Name.
+    pub name: String,
+    /// Empty for cluster-scoped kinds.
+    pub namespace: String,
+    /// Uid.
+    pub uid: String,
+    /// Opaque.
+    pub resource_version: String,
+    /// Whether `deletionTimestamp` is there; its value is never looked at.
+    pub being_deleted: bool,
+    /// Finalizers in order.
+    pub finalizers: Vec<String>,
+    /// Uid of the first owner reference with `controller: true`.
+    pub controller_uid: Option<String>,
+}
+
+/// core/v1 Pod.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Pod {
+    /// Metadata.
+    pub meta: ObjectMeta,
+    /// `spec.resourceClaims`, in order.
+    pub resource_claims: Vec<PodResourceClaim>,
+    /// `status.resourceClaimStatuses`: (name, resourceClaimName).
+    pub resource_claim_statuses: Vec<(String, Option<String>)>,
+}
+
+/// An entry of `pod.spec.resourceClaims`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PodResourceClaim {
+    /// The pod's name for the claim.
+    pub name: String,
+    /// Reference by name.
+    pub resource_claim_name: Option<String>,
+    /// Reference by template.
+    pub resource_claim_template_name: Option<String>,
+}
+
+/// core/v1 Node: what node selectors look at.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Node {
+    /// Name.
+    pub name: String,
+    /// Labels, sorted by key.
+    pub labels: std::collections::BTreeMap<String, String>,
+}
+
+/// ResourceClaim.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ResourceClaim {
+    /// Metadata.
+    pub meta: ObjectMeta,
+    /// Version it came in.
+    pub version: ApiVersion,
+    /// `spec.devices.requests`.
+    pub requests: Vec<DeviceRequest>,
+    /// `spec.devices.constraints`.
+    pub constraints: Vec<DeviceConstraint>,
+    /// `spec.devices.config`.
+    pub config: Vec<DeviceConfiguration>,
+    /// `spec.controller`, classic DRA; empty means none.
+    pub controller: String,
+    /// `status.allocation`.
+    pub allocation: Option<AllocationResult>,
+    /// `status.reservedFor`.
+    pub reserved_for: Vec<ConsumerReference>,
+    /// `status.deallocationRequested`, classic DRA.
+    pub deallocation_requested: bool,
+}
+
+/// One request of a claim.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeviceRequest {
+    /// Name within the claim.
+    pub name: String,
+    /// Request for devices of one class, or alternatives.
+    pub body: RequestBody,
+}
+
+/// Body of a request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RequestBody {
+    /// `exactly`, or the flat form of v1alpha3 and v1beta1.
+    Exactly(ExactRequest),
+    /// `firstAvailable`: in order of preference. Empty when neither form was given.
+    FirstAvailable(Vec<(String, ExactRequest)>),
+}
+
+/// A request for devices of one class.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ExactRequest {
+    /// `deviceClassName`; empty when missing.
+    pub device_class_name: String,
+    /// Selectors, all of which must hold.
+    pub selectors: Vec<DeviceSelector>,
+    /// Allocation mode as given: `ExactCount`, `All`, or something unknown; the defaults were applied by the API.
+    pub allocation_mode: String,
+    /// `count`; zero when missing.
+    pub count: i64,
+    /// `adminAccess`.
+    pub admin_access: bool,
+}
+
+/// A selector. `None`: one without `cel`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DeviceSelector {
+    /// CEL expression.
+    pub cel: Option<Arc<str>>,
+}
+
+/// A constraint of a claim.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DeviceConstraint {
+    /// Requests it applies to; empty means all.
+    pub requests: Vec<String>,
+    /// Fully qualified attribute whose values must be equal. `None`: unsupported constraint type.
+    pub match_attribute: Option<String>,
+}
+
+/// Config for a driver, from a class or from a claim.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct DeviceConfiguration {
+    /// Requests it applies to; empty means all. Always empty in a class.
+    pub requests: Vec<String>,
+    /// `opaque` as received (an object with `driver` and `parameters`), if there is one.
+    pub opaque: Option<serde_json::Value>,
+}
+
+impl Eq for DeviceConfiguration {}
+
+/// An entry of `status.reservedFor`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ConsumerReference {
+    /// API group; empty for core.
+    pub api_group: String,
+    /// Resource, for example `pods`.
+    pub resource: String,
+    /// Name.
+    pub name: String,
+    /// Uid.
+    pub uid: String,
+}
+
+/// `status.allocation`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AllocationResult {
+    /// `devices.results`.
+    pub results: Vec<DeviceResult>,
+    /// `devices.config`.
+    pub config: Vec<AllocationConfiguration>,
+    /// `nodeSelector`; absent means available everywhere.
+    pub node_selector: Option<NodeSelector>,
+    /// `controller`, classic DRA; empty means allocated by the scheduler.
+    pub controller: String,
+}
+
+/// One allocated device.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DeviceResult {
+    /// Request, or `parent/sub`.
+    pub request: String,
+    /// Driver.
+    pub driver: Arc<str>,
+    /// Pool.
+    pub pool: Arc<str>,
+    /// Device.
+    pub device: Arc<str>,
+    /// Marked as admin access (absent in v1alpha3).
+    pub admin_access: bool,
+}
+
+/// A config entry of an allocation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AllocationConfiguration {
+    /// Where it came from.
+    pub source: ConfigSource,
+    /// The entry.
+    pub config: DeviceConfiguration,
+}
+
+/// `source` of a config entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ConfigSource {
+    /// `FromClass`.
+    Class,
+    /// `FromClaim`.
+    Claim,
+}
+
+/// DeviceClass.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DeviceClass {
+    /// Name.
+    pub name: String,
+    /// Selectors.
+    pub selectors: Vec<DeviceSelector>,
+    /// Config.
+    pub config: Vec<DeviceConfiguration>,
+    /// `suitableNodes`, classic DRA.
+    pub suitable_nodes: Option<NodeSelector>,
+}
+
+/// ResourceSlice.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ResourceSlice {
+    /// Object name.
+    pub name: String,
+    /// Driver.
+    pub driver: Arc<str>,
+    /// Pool name.
+    pub pool: Arc<str>,
+    /// Pool generation.
+    pub generation: i64,
+    /// Number of slices of the pool at this generation.
+    pub resource_slice_count: i64,
+    /// Which nodes can reach the devices.
+    pub reach: Reach,
+    /// Devices in order.
+    pub devices: Vec<Device>,
+}
+
+/// Which nodes can reach a slice. `nodeName` wins over `allNodes`, which wins over `nodeSelector` (spec 9.1.2).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Reach {
+    /// One node.
+    NodeName(String),
+    /// All nodes.
+    AllNodes,
+    /// Nodes that match.
+    NodeSelector(NodeSelector),
+    /// None of the fields is set.
+    Nowhere,
+}
+
+/// A device of a slice.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Device {
+    /// Name within the pool.
+    pub name: Arc<str>,
+    /// False for a v1alpha3 or v1beta1 device without `basic`: never selectable.
+    pub usable: bool,
+    /// Attributes sorted by name; names as given, with or without a domain.
+    pub attributes: Vec<(Arc<str>, Attribute)>,
+    /// Capacities sorted by name: quantities as written.
+    pub capacity: Vec<(Arc<str>, Arc<str>)>,
+}
+
+/// Value of an attribute.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Attribute {
+    /// `int`.
+    Int(i64),
+    /// `bool`.
+    Bool(bool),
+    /// `string`.
+    String(Arc<str>),
+    /// `version`: semantic version as written, not yet parsed.
+    Version(Arc<str>),
+    /// No kind, or one that this version does not know.
+    Unknown,
+}
+
+/// core/v1 NodeSelector as received.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct NodeSelector {
+    /// Terms, ORed.
+    pub terms: Vec<NodeSelectorTerm>,
+}
+
+/// One term.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct NodeSelectorTerm {
+    /// On labels.
+    pub match_expressions: Vec<NodeSelectorRequirement>,
+    /// On fields.
+    pub match_fields: Vec<NodeSelectorRequirement>,
+}
+
+/// One requirement of a term.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct NodeSelectorRequirement {
+    /// Label key or field.
+    pub key: String,
+    /// Operator as written.
+    pub operator: String,
+    /// Values in order.
+    pub values: Vec<String>,
+}
+
+/// PodSchedulingContext, classic DRA, v1alpha3 only.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PodSchedulingContext {
+    /// Metadata.
+    pub meta: ObjectMeta,
+    /// `spec.selectedNode`.
+    pub selected_node: String,
+    /// `spec.potentialNodes`.
+    pub potential_nodes: Vec<String>,
+    /// `status.resourceClaims`: (name, unsuitableNodes).
+    pub claims: Vec<(String, Vec<String>)>,
+}

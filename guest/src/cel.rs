@@ -1,0 +1,1 @@
+//! CEL as Kubernetes speaks it in device selectors.

@@ -1,0 +1,2 @@
+//! dractl.
+fn main() {}
