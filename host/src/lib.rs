@@ -6,3 +6,9 @@
 pub mod object;
 
 pub mod plugin;
+
+pub mod queue;
+
+pub mod cycle;
+
+pub mod binding_cycle;
