@@ -5,6 +5,12 @@
 
 pub mod object;
 
+pub mod api;
+pub mod clock;
+pub mod cluster;
+pub mod event;
+pub mod stand_ins;
+
 pub mod plugin;
 
 pub mod queue;
@@ -12,3 +18,5 @@ pub mod queue;
 pub mod cycle;
 
 pub mod binding_cycle;
+
+pub mod scheduler;
