@@ -1,0 +1,574 @@
+//! What the host asks of a plugin ([`Plugin`]) and what a plugin asks of the host ([`Services`]).
+//!
+//! The component in wasmtime (`component`) is one implementation of `Plugin`; the same plugin linked natively, in tests and
+//! benchmarks, is the other. Types are those of the contract in `wit/`, where the rules of each call stand; only
+//! `host/src/plugin/` names wasmtime.
+
+use std::fmt;
+use std::sync::{Arc, Mutex};
+
+use crate::object::{Kind, Object, ObjectRef};
+
+/// Contract: `types.revision`.
+pub type Revision = u64;
+/// Contract: `cluster.slot`.
+pub type Slot = u32;
+/// Contract: `types.plan`.
+pub type Plan = Arc<[u8]>;
+
+/// Contract: `types.code`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[allow(missing_docs, reason = "documented in the contract")]
+pub enum Code {
+    Success,
+    Error,
+    Unschedulable,
+    UnschedulableAndUnresolvable,
+    Wait,
+    Skip,
+    Pending,
+    InvalidObject,
+}
+
+impl Code {
+    /// The contract's name, which the JSON output uses too.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Success => "success",
+            Self::Error => "error",
+            Self::Unschedulable => "unschedulable",
+            Self::UnschedulableAndUnresolvable => "unschedulable-and-unresolvable",
+            Self::Wait => "wait",
+            Self::Skip => "skip",
+            Self::Pending => "pending",
+            Self::InvalidObject => "invalid-object",
+        }
+    }
+
+    /// Whether a pod with it waits for events (spec section 2.1, *rejected*), as opposed to success and failure.
+    pub fn is_rejected(self) -> bool {
+        matches!(
+            self,
+            Self::Unschedulable | Self::UnschedulableAndUnresolvable | Self::Pending | Self::InvalidObject
+        )
+    }
+}
+
+/// Contract: `types.status`.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Status {
+    /// Code.
+    pub code: Code,
+    /// Why; empty for success.
+    pub reasons: Vec<String>,
+}
+
+impl Status {
+    /// Success.
+    pub fn success() -> Self {
+        Self { code: Code::Success, reasons: Vec::new() }
+    }
+
+    /// Any code with one reason.
+    pub fn new(code: Code, reason: impl Into<String>) -> Self {
+        Self { code, reasons: vec![reason.into()] }
+    }
+
+    /// All reasons in one line, as upstream's `Message` joins them.
+    pub fn message(&self) -> String {
+        self.reasons.join(", ")
+    }
+}
+
+/// Contract: `lifecycle.verb`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[allow(missing_docs, reason = "documented in the contract")]
+pub enum Verb {
+    Get,
+    Create,
+    Update,
+    UpdateStatus,
+    PatchStatus,
+    Apply,
+    Delete,
+}
+
+/// Contract: `lifecycle.access`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Access {
+    /// Kind.
+    pub kind: Kind,
+    /// API versions, preferred first.
+    pub versions: Vec<String>,
+    /// Follows and looks up.
+    pub read: bool,
+    /// Calls it makes.
+    pub verbs: Vec<Verb>,
+}
+
+/// Contract: `lifecycle.description`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Description {
+    /// Name in reports.
+    pub name: String,
+    /// Version, for people.
+    pub version: String,
+    /// Calls that do something.
+    pub points: Vec<String>,
+    /// What it reads and writes.
+    pub accesses: Vec<Access>,
+}
+
+impl Description {
+    /// Whether a call is worth making.
+    pub fn has_point(&self, name: &str) -> bool {
+        self.points.iter().any(|point| point == name)
+    }
+
+    /// Refuses a kind that was not declared as read.
+    pub fn check_read(&self, kind: &Kind) -> Result<(), ApiError> {
+        match self.accesses.iter().any(|access| access.kind == *kind && access.read) {
+            true => Ok(()),
+            false => Err(self.forbidden(format!("read {kind}"))),
+        }
+    }
+
+    /// Refuses a call that was not declared.
+    pub fn check_verb(&self, kind: &Kind, verb: Verb) -> Result<(), ApiError> {
+        match self.accesses.iter().any(|access| access.kind == *kind && access.verbs.contains(&verb)) {
+            true => Ok(()),
+            false => Err(self.forbidden(format!("{verb:?} {kind}"))),
+        }
+    }
+
+    fn forbidden(&self, what: String) -> ApiError {
+        let message = format!("plugin {} did not declare that it would {what}", self.name);
+        ApiError { reason: ApiErrorReason::Forbidden, message }
+    }
+}
+
+/// Contract: `enqueue.action`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[allow(missing_docs, reason = "documented in the contract")]
+pub enum Action {
+    Add,
+    Update,
+    Delete,
+}
+
+/// Contract: `enqueue.interest`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Interest {
+    /// Kind.
+    pub kind: Kind,
+    /// Which actions.
+    pub actions: Vec<Action>,
+    /// Ask before waking.
+    pub hinted: bool,
+}
+
+/// Contract: `enqueue.event`. What happened to one object as the host's caches saw it.
+#[derive(Clone, Debug)]
+pub struct ObjectEvent {
+    /// Kind.
+    pub kind: Kind,
+    /// What happened.
+    pub action: Action,
+    /// Absent for `Add`.
+    pub old: Option<Object>,
+    /// Absent for `Delete`.
+    pub new: Option<Object>,
+}
+
+/// Contract: `enqueue.hint`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "documented in the contract")]
+pub enum Hint {
+    Skip,
+    Queue,
+}
+
+/// Contract: `scheduling.scope`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "documented in the contract")]
+pub enum Scope {
+    AllNodes,
+    Only(Vec<Slot>),
+    Skip,
+    Rejected(Status),
+}
+
+/// Contract: `scheduling.answers`, checked: every verdict has its status, and there is one per node.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Answers {
+    /// Index into `statuses`, per node.
+    pub verdicts: Vec<u32>,
+    /// Distinct statuses.
+    pub statuses: Vec<Status>,
+}
+
+/// Contract: `scheduling.reserved` and `binding.progress`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Progress {
+    /// Outcome.
+    pub status: Status,
+    /// What later calls get, whatever the outcome.
+    pub plan: Plan,
+}
+
+/// Contract: `scheduling.nomination`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Nomination {
+    /// Outcome.
+    pub status: Status,
+    /// Node where the pod will probably fit.
+    pub node: Option<Slot>,
+}
+
+/// A cycle of one scheduling instance; means nothing to another one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct CycleId(pub u64);
+
+/// What went wrong in a plugin, told apart by type and never by text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// It trapped; a panic is one.
+    Trap,
+    /// It ran past its deadline.
+    Deadline,
+    /// It wanted more memory than it may have.
+    Memory,
+    /// It wanted more table elements or instances than it may have.
+    Table,
+    /// It returned or logged more than it may.
+    Output,
+    /// It made more calls of the host than it may.
+    HostCalls,
+    /// It broke a rule of the contract, for example a verdict without a status.
+    Contract,
+    /// It could not be instantiated or configured.
+    Start,
+    /// It has not read up to the cycle's revision.
+    Stale,
+}
+
+/// A plugin call that failed. The store it ran in is gone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PluginError {
+    /// Kind of failure.
+    pub fault: Fault,
+    /// Name and version of the plugin.
+    pub plugin: String,
+    /// Exported function, for example `filter`.
+    pub call: String,
+    /// For people.
+    pub cause: String,
+}
+
+impl fmt::Display for PluginError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "plugin {}: {}: {}", self.plugin, self.call, self.cause)
+    }
+}
+
+impl std::error::Error for PluginError {}
+
+/// Which optional interfaces a plugin exports.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[allow(missing_docs, reason = "documented in the contract")]
+pub struct Exports {
+    pub enqueue: bool,
+    pub binding: bool,
+    pub explain: bool,
+    pub advice: bool,
+}
+
+/// What calls of a plugin cost so far, for `--stats`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CallStats {
+    /// Exported calls plus imported calls.
+    pub crossings: u64,
+    /// Bytes of objects and plans handed to the plugin.
+    pub bytes_in: u64,
+    /// Time inside exported calls, imports included.
+    pub nanoseconds: u64,
+    /// Time inside imported calls.
+    pub import_nanoseconds: u64,
+    /// Largest linear memory of an instance.
+    pub peak_memory_bytes: u64,
+}
+
+/// One version of a plugin, ready to make instances: the host's view of a generation.
+pub trait Plugin {
+    /// What it is.
+    fn description(&self) -> &Description;
+
+    /// What it exports beside `lifecycle` and `scheduling`.
+    fn exports(&self) -> Exports;
+
+    /// Makes a configured scheduling instance that reads and writes through `services`.
+    fn scheduling(&self, services: SharedServices) -> Result<Box<dyn SchedulingInstance>, PluginError>;
+
+    /// Starts a call of `binding` on an idle instance. Nothing runs before the first `resume`.
+    fn binding(&self, services: SharedServices, call: BindingCall) -> Result<Box<dyn BindingRun>, PluginError>;
+
+    /// Costs so far, over all instances.
+    fn stats(&self) -> CallStats;
+}
+
+/// One instance that serves scheduling cycles, and everything else that does not block. After an error it must be dropped.
+pub trait SchedulingInstance {
+    /// `enqueue.events-to-register`; without `enqueue` empty.
+    fn events_to_register(&mut self) -> Result<Vec<Interest>, PluginError>;
+    /// `enqueue.pre-enqueue`.
+    fn pre_enqueue(&mut self, pod: &Object) -> Result<Status, PluginError>;
+    /// `enqueue.hints`; the answers have the order of `pods`.
+    fn hints(&mut self, event: &ObjectEvent, pods: &[Object]) -> Result<Vec<Result<Hint, String>>, PluginError>;
+    /// `scheduling.pre-filter`. Fails with `Fault::Stale` if the instance has not read up to `at` afterwards.
+    fn pre_filter(&mut self, pod: &Object, at: Revision) -> Result<(CycleId, Scope), PluginError>;
+    /// `cycle.filter`.
+    fn filter(&mut self, cycle: CycleId, nodes: &[Slot]) -> Result<Answers, PluginError>;
+    /// `cycle.post-filter`.
+    fn post_filter(&mut self, cycle: CycleId) -> Result<Nomination, PluginError>;
+    /// `cycle.pre-score`.
+    fn pre_score(&mut self, cycle: CycleId, nodes: &[Slot]) -> Result<Status, PluginError>;
+    /// `cycle.score`, not yet brought to 0..100.
+    fn score(&mut self, cycle: CycleId, nodes: &[Slot]) -> Result<Result<Vec<i64>, Status>, PluginError>;
+    /// `cycle.reserve`.
+    fn reserve(&mut self, cycle: CycleId, node: Slot) -> Result<Progress, PluginError>;
+    /// Ends the cycle: the guest's resource is dropped.
+    fn end_cycle(&mut self, cycle: CycleId) -> Result<(), PluginError>;
+}
+
+/// A call of `binding`.
+#[derive(Clone, Debug)]
+#[allow(missing_docs, reason = "documented in the contract")]
+pub enum BindingCall {
+    PreBind { pod: Object, node: String, plan: Plan },
+    Unreserve { pod: Object, node: String, plan: Option<Plan> },
+    PostBind { pod: Object, node: String, plan: Plan },
+}
+
+impl BindingCall {
+    /// The pod that the call is about.
+    pub fn pod(&self) -> &Object {
+        match self {
+            Self::PreBind { pod, .. } | Self::Unreserve { pod, .. } | Self::PostBind { pod, .. } => pod,
+        }
+    }
+
+    /// The contract's name of the function.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::PreBind { .. } => "pre-bind",
+            Self::Unreserve { .. } => "unreserve",
+            Self::PostBind { .. } => "post-bind",
+        }
+    }
+}
+
+/// A running call of `binding`, which goes on only when it is resumed.
+pub trait BindingRun {
+    /// Runs up to the next suspension, or to the end. Must not be called again after `Done`.
+    ///
+    /// An import takes effect when the run is resumed after it was announced, not before.
+    fn resume(&mut self) -> Step;
+}
+
+/// Where a binding call stands.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Step {
+    /// It is about to make this import.
+    Suspended(Suspension),
+    /// It returned; `Some` for `pre-bind`.
+    Done(Result<Option<Progress>, PluginError>),
+}
+
+/// The import at which a binding call waits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Suspension {
+    /// A call of `api`.
+    Api(Verb),
+    /// A call of `ledger` or `cluster`, by name.
+    State(&'static str),
+    /// `clock.sleep`: resume when the clock has advanced this far.
+    Sleep {
+        /// How long.
+        nanoseconds: u64,
+    },
+}
+
+/// Contract: `types.api-error-reason`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "documented in the contract")]
+pub enum ApiErrorReason {
+    NotFound,
+    Conflict,
+    AlreadyExists,
+    Forbidden,
+    Invalid,
+    Timeout,
+    Other,
+}
+
+/// Contract: `types.api-error`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ApiError {
+    /// Class.
+    pub reason: ApiErrorReason,
+    /// The server's text.
+    pub message: String,
+}
+
+impl fmt::Display for ApiError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for ApiError {}
+
+/// Contract: `cluster.entry`.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    /// Number within the kind.
+    pub slot: Slot,
+    /// The copy that is shown.
+    pub object: Object,
+    /// Put in place by `assume`, not confirmed yet.
+    pub assumed: bool,
+}
+
+/// Contract: `cluster.change`.
+#[derive(Clone, Debug)]
+#[allow(missing_docs, reason = "documented in the contract")]
+pub enum Change {
+    Put(Entry),
+    Deleted { slot: Slot, id: ObjectRef },
+}
+
+/// Contract: `cluster.page` and `ledger.in-flight-page`.
+#[derive(Clone, Debug)]
+pub struct Page<C> {
+    /// Forget everything first.
+    pub reset: bool,
+    /// Oldest first.
+    pub changes: Vec<C>,
+    /// Where to go on.
+    pub until: Revision,
+    /// There is more.
+    pub more: bool,
+}
+
+/// Contract: `ledger.in-flight`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InFlight {
+    /// Object.
+    pub target: ObjectRef,
+    /// Uid of the pod.
+    pub holder: String,
+    /// The object as it will be written.
+    pub json: Arc<[u8]>,
+}
+
+/// Contract: `ledger.in-flight-change`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "documented in the contract")]
+pub enum InFlightChange {
+    Put(InFlight),
+    Removed(ObjectRef),
+}
+
+/// Contract: `api.patch-type`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "documented in the contract")]
+pub enum PatchType {
+    Merge,
+    StrategicMerge,
+    JsonPatch,
+}
+
+/// Contract: `log.level`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[allow(missing_docs, reason = "documented in the contract")]
+pub enum LogLevel {
+    Error,
+    Warn,
+    Info,
+    Debug,
+    Trace,
+}
+
+/// A write, or a read past the cache, that a plugin asks for.
+#[derive(Clone, Debug)]
+#[allow(missing_docs, reason = "documented in the contract, interface `api`")]
+pub enum ApiCall {
+    Get { kind: Kind, namespace: String, name: String },
+    Create { object: Object },
+    Update { object: Object },
+    UpdateStatus { object: Object },
+    PatchStatus { kind: Kind, namespace: String, name: String, patch_type: PatchType, patch: Vec<u8> },
+    Apply { object: Object, field_manager: String, force: bool },
+    Delete { target: ObjectRef },
+}
+
+impl ApiCall {
+    /// Which call it is.
+    pub fn verb(&self) -> Verb {
+        match self {
+            Self::Get { .. } => Verb::Get,
+            Self::Create { .. } => Verb::Create,
+            Self::Update { .. } => Verb::Update,
+            Self::UpdateStatus { .. } => Verb::UpdateStatus,
+            Self::PatchStatus { .. } => Verb::PatchStatus,
+            Self::Apply { .. } => Verb::Apply,
+            Self::Delete { .. } => Verb::Delete,
+        }
+    }
+
+    /// Kind of the object it is about.
+    pub fn kind(&self) -> &Kind {
+        match self {
+            Self::Get { kind, .. } | Self::PatchStatus { kind, .. } => kind,
+            Self::Create { object }
+            | Self::Update { object }
+            | Self::UpdateStatus { object }
+            | Self::Apply { object, .. } => &object.id().kind,
+            Self::Delete { target } => &target.kind,
+        }
+    }
+}
+
+/// What a plugin may ask of the host: the imported interfaces, after grants and limits were checked. The cluster implements
+/// it; tests put doubles in its place.
+pub trait Services: Send {
+    /// `cluster.changes`.
+    fn changes(&mut self, kind: &Kind, since: Revision) -> Page<Change>;
+    /// `cluster.get`.
+    fn get(&mut self, kind: &Kind, namespace: &str, name: &str) -> Result<Entry, ApiError>;
+    /// `ledger.in-flight-changes`.
+    fn in_flight_changes(&mut self, since: Revision) -> Page<InFlightChange>;
+    /// `ledger.get-in-flight`.
+    fn get_in_flight(&mut self, kind: &Kind, uid: &str) -> Option<InFlight>;
+    /// `ledger.put-in-flight`, for the pod with this uid.
+    fn put_in_flight(&mut self, pod_uid: &str, entries: Vec<InFlight>) -> Result<(), ApiError>;
+    /// `ledger.remove-in-flight`, for the pod with this uid.
+    fn remove_in_flight(&mut self, pod_uid: &str, kind: &Kind, uid: &str, wake: bool) -> bool;
+    /// `ledger.assume`.
+    fn assume(&mut self, object: Object) -> Result<(), ApiError>;
+    /// `ledger.restore`.
+    fn restore(&mut self, kind: &Kind, namespace: &str, name: &str);
+    /// `api`, all of it. `None` as a result means a deletion took place.
+    fn call(&mut self, call: ApiCall) -> Result<Option<Object>, ApiError>;
+    /// `clock.now`.
+    fn now(&mut self) -> u64;
+    /// `random.next`.
+    fn random(&mut self) -> u64;
+    /// `log.enabled`.
+    fn log_enabled(&self, level: LogLevel) -> bool;
+    /// `log.write`.
+    fn log(&mut self, level: LogLevel, plugin: &str, message: &str, fields: &[(String, String)]);
+}
+
+/// The services, shared by all instances. The host's loop runs one call at a time, so the lock is never waited for.
+pub type SharedServices = Arc<Mutex<dyn Services>>;
