@@ -5,6 +5,7 @@
 
 pub mod object;
 
+<<<<<<< HEAD
 pub mod api;
 pub mod clock;
 pub mod cluster;
@@ -20,3 +21,6 @@ pub mod cycle;
 pub mod binding_cycle;
 
 pub mod scheduler;
+=======
+pub mod plugin;
+>>>>>>> plugin

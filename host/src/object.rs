@@ -136,6 +136,7 @@ impl Object {
         })
     }
 
+<<<<<<< HEAD
     /// The tree, to be edited; copied only if somebody else holds the object too.
     pub fn into_value(self) -> Value {
         match Arc::try_unwrap(self.0) {
@@ -147,6 +148,8 @@ impl Object {
         }
     }
 
+=======
+>>>>>>> plugin
     /// The whole object as compact JSON.
     pub fn bytes(&self) -> &Arc<[u8]> {
         self.0.bytes.get_or_init(|| self.value().to_string().into_bytes().into())
