@@ -27,9 +27,9 @@ pub trait BindingHost {
     /// The virtual clock.
     fn now(&self) -> Time;
     /// How many writes there have been.
-    fn writes(&self) -> usize;
+    fn writes(&self) -> u64;
     /// Successful writes since there were `since`, for people.
-    fn writes_since(&self, since: usize) -> Vec<String>;
+    fn writes_since(&self, since: u64) -> Vec<String>;
     /// Removes what the pod still has in the ledger, and restores those objects; returns what it removed.
     fn clean_ledger(&mut self, pod: &ObjectRef) -> Vec<ObjectRef>;
 }
@@ -56,7 +56,7 @@ pub struct BindingCycle {
     stage: Stage,
     deaths: u32,
     sleeping_until: Option<Time>,
-    writes_before_call: usize,
+    writes_before_call: u64,
 }
 
 enum Stage {

@@ -120,6 +120,12 @@ impl Failure {
         Self { at, status: Status::new(Code::Error, message), rejection: Rejection::default() }
     }
 
+    /// A pod that PreEnqueue keeps out. Its plugin's events may help, whatever the code.
+    pub fn gated(plugin: &str, status: Status) -> Self {
+        let rejection = Rejection { rejectors: [plugin.into()].into(), ..Rejection::default() };
+        Self { at: Point::PreEnqueue, status, rejection }
+    }
+
     /// A plugin's answer other than success. What is not a refusal becomes an error, with the framework's words around it.
     pub fn of(at: Point, plugin: &str, status: Status) -> Self {
         if !status.code.is_rejected() {

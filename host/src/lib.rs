@@ -5,7 +5,6 @@
 
 pub mod object;
 
-<<<<<<< HEAD
 pub mod api;
 pub mod clock;
 pub mod cluster;
@@ -21,6 +20,3 @@ pub mod cycle;
 pub mod binding_cycle;
 
 pub mod scheduler;
-=======
-pub mod plugin;
->>>>>>> plugin

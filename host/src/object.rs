@@ -136,7 +136,6 @@ impl Object {
         })
     }
 
-<<<<<<< HEAD
     /// The tree, to be edited; copied only if somebody else holds the object too.
     pub fn into_value(self) -> Value {
         match Arc::try_unwrap(self.0) {
@@ -148,8 +147,6 @@ impl Object {
         }
     }
 
-=======
->>>>>>> plugin
     /// The whole object as compact JSON.
     pub fn bytes(&self) -> &Arc<[u8]> {
         self.0.bytes.get_or_init(|| self.value().to_string().into_bytes().into())

@@ -101,6 +101,15 @@ impl QueuedPod {
     }
 }
 
+/// Where a pod waits for time to pass.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Held {
+    /// For the end of its backoff; an event or an error sent it there.
+    Backoff,
+    /// For five minutes to pass without an event.
+    Pool,
+}
+
 /// Whether an event helps a pod, and how fast.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Worth {
@@ -154,6 +163,11 @@ impl Queue {
             cycle: 0,
             moved_in_cycle: None,
         }
+    }
+
+    /// Another plugin version registered other events.
+    pub fn set_interests(&mut self, interests: Interests) {
+        self.interests = interests;
     }
 
     /// A new pending pod. One with a uid that is here already replaces the copy.
@@ -273,13 +287,13 @@ impl Queue {
     }
 
     /// Moves pods whose time has come and for which `useful` holds: out of backoff, and out of the pool after five minutes.
-    pub fn flush(&mut self, now: Time, useful: &dyn Fn(&QueuedPod) -> bool, advisor: &mut dyn Advisor) {
-        for (due, order, in_pool) in self.timed() {
-            if due > now || !self.pods.get(&order).is_some_and(useful) {
+    pub fn flush(&mut self, now: Time, useful: &dyn Fn(&QueuedPod, Held) -> bool, advisor: &mut dyn Advisor) {
+        for (due, order, held) in self.timed() {
+            if due > now || !self.pods.get(&order).is_some_and(|queued| useful(queued, held)) {
                 continue;
             }
             self.withdraw(order);
-            if let Some(queued) = self.pods.get_mut(&order).filter(|_| in_pool) {
+            if let Some(queued) = self.pods.get_mut(&order).filter(|_| held == Held::Pool) {
                 queued.wake = "five minutes passed".to_owned();
             }
             self.activate(order, now, advisor);
@@ -287,19 +301,15 @@ impl Queue {
     }
 
     /// When `flush` has something to do next, for pods for which `useful` holds.
-    pub fn next_flush(&self, useful: &dyn Fn(&QueuedPod) -> bool) -> Option<Time> {
+    pub fn next_flush(&self, useful: &dyn Fn(&QueuedPod, Held) -> bool) -> Option<Time> {
         let due = self.timed().into_iter();
-        due.filter(|(_, order, _)| self.pods.get(order).is_some_and(useful)).map(|(due, ..)| due).min()
+        let useful = |order: &u64, held| self.pods.get(order).is_some_and(|queued| useful(queued, held));
+        due.filter(|(_, order, held)| useful(order, *held)).map(|(due, ..)| due).min()
     }
 
     /// Whether a pod could be popped now.
     pub fn has_active(&self) -> bool {
         !self.active.is_empty()
-    }
-
-    /// Whether time alone holds this pod back: something may have changed that helps it.
-    pub fn is_backing_off(&self, order: u64) -> bool {
-        self.backoff.iter().any(|&(_, other)| other == order)
     }
 
     /// The pod with this uid.
@@ -312,12 +322,12 @@ impl Queue {
         self.pods.values()
     }
 
-    /// (due, pod, is in the pool), in the order in which upstream flushes: backoff, then the pool. Gated pods wait for events only.
-    fn timed(&self) -> Vec<(Time, u64, bool)> {
-        let backoff = self.backoff.iter().map(|&(due, order)| (due, order, false));
+    /// Who waits for time, in the order in which upstream flushes: backoff, then the pool. Gated pods wait for events only.
+    fn timed(&self) -> Vec<(Time, u64, Held)> {
+        let backoff = self.backoff.iter().map(|&(due, order)| (due, order, Held::Backoff));
         let pool = self.pool.iter().filter_map(|order| {
             let queued = self.pods.get(order).filter(|queued| queued.gate.is_none())?;
-            Some((queued.since.saturating_add(POOL_LIMIT), *order, true))
+            Some((queued.since.saturating_add(POOL_LIMIT), *order, Held::Pool))
         });
         backoff.chain(pool).collect()
     }

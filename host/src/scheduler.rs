@@ -4,18 +4,16 @@
 //! Deterministic: one owner of all state, a virtual clock, and no choice that depends on an address or a hash. The loop ends
 //! when nothing but time could wake a pod and nothing has changed since that pod's last attempt.
 
-use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::binding_cycle::{BindingCycle, BindingHost, Ending};
+use crate::binding_cycle::{BindingCycle, Ending};
 use crate::cluster::Cluster;
-use crate::cycle::refusals::Refusals;
 use crate::cycle::{Failure, Input, Outcome, Point, Strategy, schedule};
 use crate::object::{Kind, Object};
-use crate::plugin::{Action, Code, ObjectEvent, Plugin, PluginError, Status};
-use crate::queue::{Queue, QueuedPod, Time};
+use crate::plugin::{Action, ObjectEvent, Plugin, PluginError};
+use crate::queue::{Held, Queue, QueuedPod, Time};
 
 pub mod chooser;
 mod host;
@@ -25,13 +23,15 @@ pub mod outcome;
 mod seat;
 mod state;
 #[cfg(test)]
+pub(crate) mod fake;
+#[cfg(test)]
 mod tests;
 
 use chooser::{Chooser, Task};
 use host::ClusterHost;
 use intake::Intake;
 use native::Native;
-use outcome::{Ended, PodOutcome};
+use outcome::PodOutcome;
 use seat::Seat;
 use state::{Fingerprint, Memory};
 
@@ -139,7 +139,9 @@ impl Scheduler {
 
     /// New scheduling cycles and binding cycles use this plugin from now on; those under way keep theirs.
     pub fn swap(&mut self, plugin: Rc<dyn Plugin>) -> Result<(), PluginError> {
-        self.seat.swap(plugin)
+        let interests = self.seat.swap(plugin)?;
+        self.queue.set_interests(interests);
+        Ok(())
     }
 
     /// Counts so far.
@@ -160,33 +162,25 @@ impl Scheduler {
     }
 
     fn finished(&self, record: &Record) -> PodOutcome {
-        let mut outcome = record.outcome.clone();
-        let Some(queued) = self.queue.get(&outcome.pod.id().uid) else { return outcome };
-        outcome.attempts = queued.attempts;
-        outcome.retries = queued.retries.clone();
-        if let Some(gate) = &queued.gate {
-            let mut refusals = Refusals::new(0);
-            refusals.add_for_pod(&gate.plugin, &gate.status);
-            outcome.refusals = refusals.sorted();
-            outcome.feasible.clear();
-            outcome.visited = 0;
-            outcome.ended = Ended::Failed(Failure::of(Point::PreEnqueue, &gate.plugin, gate.status.clone()));
+        let outcome = record.outcome.clone();
+        match self.queue.get(&outcome.pod.id().uid) {
+            Some(queued) => outcome.held(queued),
+            None => outcome,
         }
-        outcome
     }
 
     /// Reads the whole cluster once: generates claims, finds nodes and pods.
     fn take_over(&mut self) {
         self.run_claim_controller();
         self.cluster().deliver();
-        let mut pods: Vec<Object> = {
+        let pods: Vec<Object> = {
             let cluster = lock(&self.cluster);
             self.native.rebuild(&cluster);
             let mut entries: Vec<_> = cluster.list(&Kind::new("Pod")).collect();
             entries.sort_by_key(|entry| entry.slot);
             entries.into_iter().map(|entry| entry.object.clone()).collect()
         };
-        for pod in pods.drain(..) {
+        for pod in pods {
             self.take_pod(pod);
         }
     }
@@ -194,7 +188,7 @@ impl Scheduler {
     fn run_claim_controller(&mut self) {
         let warnings = self.cluster().run_claim_controller();
         for warning in warnings {
-            let note = Note { object: warning.object.to_string(), message: warning.message };
+            let note = Note { object: warning.object, message: warning.message };
             if !self.notes.contains(&note) {
                 self.notes.push(note);
             }
@@ -207,9 +201,8 @@ impl Scheduler {
         let mut outcome = PodOutcome::new(pod.clone(), order);
         match intake::sort(&pod, &self.settings.input_errors) {
             Intake::NotPending => return,
-            Intake::Refused(failure) => outcome.ended = Ended::Failed(failure),
-            Intake::Pending { priority, warnings } => {
-                outcome.warnings = warnings;
+            Intake::Refused(status) => outcome.refuse(status),
+            Intake::Pending { priority } => {
                 let now = self.now();
                 self.queue.add(pod.clone(), priority, now, &mut self.seat);
             }
@@ -276,7 +269,7 @@ impl Scheduler {
             .collect();
         let sleepers = self.bindings.iter().filter_map(BindingCycle::sleeping_until).filter(|&until| until > now);
         let sleep = sleepers.min();
-        let flush = self.queue.next_flush(&self.usefulness()).map(|due| due.max(now));
+        let flush = self.queue.next_flush(&usefulness(&self.pods, self.fingerprint())).map(|due| due.max(now));
         if let Some(until) = sleep.into_iter().chain(flush).min().filter(|_| sleep.is_some()) {
             tasks.push(Task::Wait { until });
         }
@@ -292,12 +285,9 @@ impl Scheduler {
     fn wait(&mut self, until: Time) {
         self.cluster().advance_to(until);
         let now = self.now();
-        let useful = usefulness(&self.pods, self.fingerprint());
+        let state = self.fingerprint();
+        let useful = usefulness(&self.pods, state);
         self.queue.flush(now, &useful, &mut self.seat);
-    }
-
-    fn usefulness(&self) -> impl Fn(&QueuedPod) -> bool {
-        usefulness(&self.pods, self.fingerprint())
     }
 
     fn begin_cycle(&mut self) {
@@ -321,7 +311,7 @@ impl Scheduler {
     fn attempt(&mut self, pod: Object) {
         let description = self.seat.description().clone();
         let at = self.cluster().revision();
-        let check = self.native.check(&pod, &self.cluster);
+        let check = self.native.check(&pod);
         let input = Input {
             pod: &pod,
             at,
@@ -377,8 +367,7 @@ impl Scheduler {
     fn bound(&mut self, pod: &Object, node: Arc<str>) {
         self.queue.remove(&pod.id().uid);
         if let Some(record) = self.pods.get_mut(&pod.id().uid) {
-            record.outcome.ended = Ended::Bound { node };
-            record.outcome.refusals.clear();
+            record.outcome.bind(node);
         }
     }
 
@@ -391,12 +380,12 @@ impl Scheduler {
         self.queue.failed(uid, failure.rejection.clone(), now, &mut self.seat);
         if let Some(record) = self.pods.get_mut(uid) {
             record.memory.end(state, failure.status.code);
-            record.outcome.fail(failure);
+            record.outcome.fail(failure, &self.seat.description().name);
         }
     }
 
     fn fingerprint(&self) -> u64 {
-        self.state.with_in_flight(&lock(&self.cluster))
+        self.state.with_in_flight(lock(&self.cluster).in_flight())
     }
 
     fn now(&self) -> Time {
@@ -406,4 +395,17 @@ impl Scheduler {
     fn cluster(&self) -> MutexGuard<'_, Cluster> {
         lock(&self.cluster)
     }
+}
+
+/// Whether another attempt of a pod could end otherwise, given the state of the cluster.
+fn usefulness(pods: &BTreeMap<Arc<str>, Record>, state: u64) -> impl Fn(&QueuedPod, Held) -> bool + '_ {
+    move |queued, held| match pods.get(&queued.pod.id().uid) {
+        Some(record) => record.memory.is_useful(held, state),
+        None => true,
+    }
+}
+
+/// Nothing that holds the lock leaves the cluster half changed, so a poisoned lock is as good as any.
+fn lock(cluster: &Mutex<Cluster>) -> MutexGuard<'_, Cluster> {
+    cluster.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -2,10 +2,11 @@
 
 use std::sync::{Arc, Mutex};
 
+use crate::api::Operation;
 use crate::binding_cycle::BindingHost;
 use crate::cluster::Cluster;
 use crate::object::ObjectRef;
-use crate::plugin::{ApiError, Services, SharedServices};
+use crate::plugin::{ApiError, SharedServices, Verb};
 use crate::queue::Time;
 
 /// A handle on the cluster.
@@ -24,22 +25,18 @@ impl BindingHost for ClusterHost {
         super::lock(&self.0).clock()
     }
 
-    fn writes(&self) -> usize {
-        super::lock(&self.0).journal().len()
+    fn writes(&self) -> u64 {
+        super::lock(&self.0).stored().journal().last().map_or(0, |call| call.sequence + 1)
     }
 
-    fn writes_since(&self, since: usize) -> Vec<String> {
+    fn writes_since(&self, since: u64) -> Vec<String> {
         let cluster = super::lock(&self.0);
-        let writes = cluster.journal().iter().skip(since).filter(|write| write.outcome.is_ok());
-        writes.map(|write| format!("{:?} {}", write.verb, write.object)).collect()
+        let calls = cluster.stored().journal().filter(|call| call.sequence >= since);
+        let writes = calls.filter(|call| call.took_effect && call.operation != Operation::Api(Verb::Get));
+        writes.map(|write| format!("{:?} {}", write.operation, write.target)).collect()
     }
 
     fn clean_ledger(&mut self, pod: &ObjectRef) -> Vec<ObjectRef> {
-        let mut cluster = super::lock(&self.0);
-        let removed = cluster.remove_entries_of(&pod.uid);
-        for target in &removed {
-            cluster.restore(&target.kind, &target.namespace, &target.name);
-        }
-        removed
+        super::lock(&self.0).remove_entries_of(&pod.uid).into_iter().map(|entry| entry.target).collect()
     }
 }

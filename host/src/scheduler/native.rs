@@ -22,7 +22,8 @@ impl Native {
 
     /// Reads the whole cluster.
     pub fn rebuild(&mut self, cluster: &Cluster) {
-        let entries = cluster.list(&Kind::new("Node"));
+        let kind = Kind::new("Node");
+        let entries = cluster.list(&kind);
         self.nodes =
             entries.map(|entry| Node { slot: entry.slot, name: entry.object.id().name.clone() }).collect();
         self.nodes.sort_by(|a, b| a.name.cmp(&b.name));

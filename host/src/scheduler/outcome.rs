@@ -63,6 +63,11 @@ impl PodOutcome {
         }
     }
 
+    /// The pod stays out of the queue.
+    pub fn refuse(&mut self, status: Status) {
+        self.ended = Ended::Refused(status);
+    }
+
     /// What a scheduling cycle found out.
     pub fn take(&mut self, attempt: &Attempt) {
         self.feasible = attempt.feasible.iter().map(|node| node.name.clone()).collect();
