@@ -5,4 +5,6 @@
 
 pub mod object;
 
+pub mod manifest;
+
 pub mod plugin;
