@@ -5,6 +5,8 @@
 
 pub mod object;
 
+pub mod manifest;
+
 pub mod api;
 pub mod clock;
 pub mod cluster;
@@ -20,3 +22,7 @@ pub mod cycle;
 pub mod binding_cycle;
 
 pub mod scheduler;
+
+pub mod report;
+
+pub mod cli;
