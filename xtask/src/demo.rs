@@ -6,6 +6,7 @@ use std::process::{Command, ExitCode};
 use crate::problem::{Problem, Result};
 use crate::process::say;
 use crate::target::{self, Action};
+use crate::toolchain::LIBRARY_PATH;
 
 /// `simulate` ran, and some pod was not placed.
 const NOT_ALL_PLACED: i32 = 1;
@@ -27,6 +28,7 @@ pub fn run() -> Result<ExitCode> {
             "simulate",
             "examples/gpu",
         ])
+        .env_remove(LIBRARY_PATH)
         .current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join(".."))
         .status()
         .map_err(|error| {

@@ -71,7 +71,7 @@ pub fn run(action: Action) -> Result<()> {
         Action::Remove => {
             let _lock = lock(&toolchain)?;
             remove(&toolchain)?;
-            say("removed");
+            say(&format!("removed from {}", toolchain.sysroot.display()));
         }
         Action::Install { allow_unpinned } => {
             // Asked before the lock, which a toolchain that is not the user's would refuse.

@@ -33,7 +33,8 @@ impl Toolchain {
     /// Asks `$RUSTC`, or the `rustc` on PATH.
     pub fn active() -> Result<Toolchain> {
         let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
-        let verbose = process::output(Command::new(&rustc).arg("-vV"), INSTALL_RUST)?;
+        let rustc = Path::new(&rustc);
+        let verbose = process::output(clean_command(rustc).arg("-vV"), INSTALL_RUST)?;
         let version = Version::parse(&verbose).ok_or_else(|| {
             Problem::new(
                 format!("{} -vV names no release", rustc.display()),
@@ -41,7 +42,7 @@ impl Toolchain {
             )
         })?;
         let sysroot = process::output(
-            Command::new(&rustc).args(["--print", "sysroot"]),
+            clean_command(rustc).args(["--print", "sysroot"]),
             INSTALL_RUST,
         )?;
         Ok(Toolchain {
@@ -94,6 +95,10 @@ impl Version {
     }
 }
 
+/// Where the loader looks for libraries. `cargo run` puts its own toolchain's first, and a compiler of another toolchain would
+/// load that one's parts and take itself for it.
+pub const LIBRARY_PATH: &str = "LD_LIBRARY_PATH";
+
 /// A command that sees none of the flags, wrappers and folders that are set for the project.
 pub fn clean_command(program: &Path) -> Command {
     let mut command = Command::new(program);
@@ -115,6 +120,7 @@ fn shapes_a_build(name: &OsStr) -> bool {
     let name = name.to_string_lossy();
     let cargo = name.starts_with("CARGO") && !REACH.iter().any(|prefix| name.starts_with(prefix));
     cargo
+        || name == LIBRARY_PATH
         || name.starts_with("__CARGO")
         || name.starts_with("RUSTC")
         || name.starts_with("RUSTFLAGS")
@@ -159,6 +165,7 @@ mod tests {
             "RUSTC_WORKSPACE_WRAPPER",
             "RUSTC",
             "CARGO",
+            "LD_LIBRARY_PATH",
         ] {
             assert!(shapes(name), "{name}");
         }
