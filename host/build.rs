@@ -160,7 +160,7 @@ fn remap(from: &Path, to: &str) -> String {
 
 /// Whether an environment variable says how the host is to be built. What says how cargo reaches registries and
 /// talks is kept, and so are the job slots of the outer build.
-fn belongs_to_outer_build(name: &OsStr) -> bool {
+pub fn belongs_to_outer_build(name: &OsStr) -> bool {
     const KEPT: [&str; 8] = [
         "CARGO_HOME",
         "CARGO_HTTP_",
@@ -191,7 +191,7 @@ fn belongs_to_outer_build(name: &OsStr) -> bool {
 ///
 /// cargo names a workspace's intermediate files by paths relative to it, so two checkouts that share a target folder would take
 /// each other's plugin for their own. A checkout whose target folder lies elsewhere gets a folder named after its path.
-fn component_folder(out_dir: &Path, workspace: &Path) -> PathBuf {
+pub fn component_folder(out_dir: &Path, workspace: &Path) -> PathBuf {
     let Some(target) = target_folder(out_dir) else {
         return out_dir.join(PROFILE);
     };
@@ -212,7 +212,7 @@ fn target_folder(out_dir: &Path) -> Option<&Path> {
 }
 
 /// Leaves an equal file untouched, because its time decides whether the host is compiled again.
-fn copy_if_different(from: &Path, to: &Path) -> Result<(), String> {
+pub fn copy_if_different(from: &Path, to: &Path) -> Result<(), String> {
     let new =
         std::fs::read(from).map_err(|error| format!("cannot read {}: {error}", from.display()))?;
     if std::fs::read(to).is_ok_and(|old| old == new) {
