@@ -4,6 +4,11 @@
 //! The build is a cargo of its own: other target, other profile, and nothing of the outer build's flags. Its folder is shared by all
 //! profiles of the host, so the component is compiled once, and its bytes do not depend on where the sources lie.
 
+#![allow(
+    clippy::print_stdout,
+    reason = "a build script speaks to cargo on stdout"
+)]
+
 use std::collections::hash_map::DefaultHasher;
 use std::error::Error;
 use std::ffi::OsStr;

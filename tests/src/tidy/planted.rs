@@ -305,6 +305,9 @@ fn unsafe_code_is_counted() {
     assert_eq!(violations(&[reasoned, reasoned]), 1);
     assert_eq!(violations(&["#![allow(missing_docs, unsafe_code)]\n"]), 1);
     assert_eq!(violations(&["#[expect(unsafe_code)]\n"]), 1);
+    let broken_up = "#[allow(\n    unsafe_code,\n    reason = \"generated\"\n)]\n";
+    assert_eq!(violations(&[broken_up]), 0);
+    assert_eq!(violations(&[broken_up, broken_up]), 1);
 }
 
 /// A rule without a planted violation could never fail. Each test above quotes a part of its rule's name.
