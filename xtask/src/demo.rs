@@ -42,7 +42,7 @@ pub fn run() -> Result<ExitCode> {
         Some(NOT_ALL_PLACED) => {
             eprintln!(
                 "\nOne pod of the example does not fit, on purpose; `dractl simulate` ends with status 1 then.\n\
-                 Next: `cargo run --release -- simulate YOUR-DUMP.yaml`, or `cargo test --release`."
+                 Next: `cargo run --release -- simulate YOUR-DUMP.yaml`, or `cargo test --release --workspace`."
             );
             ExitCode::SUCCESS
         }

@@ -245,7 +245,7 @@ fn is_pure(path: &str) -> bool {
         Some(_) => path == format!("guest/src/{part}"),
         None => belongs_to(path, "guest", part),
     };
-    ships_in(path, "guest") && PURE.iter().any(|name| part(&name))
+    ships_in(path, "guest") && PURE.iter().any(|name| part(name))
 }
 
 /// What people of this project wrote; recorded inputs say what they said.
@@ -276,7 +276,7 @@ fn named(code: &str, words: &[&str]) -> Vec<String> {
             .map(|line| format!("line {line} names {word}"))
             .collect::<Vec<_>>()
     };
-    words.iter().flat_map(|word| found(word)).collect()
+    words.iter().flat_map(found).collect()
 }
 
 fn containing(text: &str, patterns: &[&str]) -> Vec<String> {
