@@ -241,11 +241,11 @@ fn belongs_to(path: &str, krate: &str, part: &str) -> bool {
 }
 
 fn is_pure(path: &str) -> bool {
-    let part = |part: &&str| match part.strip_suffix(".rs") {
+    let within = |part: &&str| match part.strip_suffix(".rs") {
         Some(_) => path == format!("guest/src/{part}"),
         None => belongs_to(path, "guest", part),
     };
-    ships_in(path, "guest") && PURE.iter().any(|name| part(name))
+    ships_in(path, "guest") && PURE.iter().any(within)
 }
 
 /// What people of this project wrote; recorded inputs say what they said.
