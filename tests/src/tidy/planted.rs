@@ -142,6 +142,17 @@ fn deciding_modules_do_no_io() {
         "guest/src/semver.rs",
         "guest/src/semver/tests.rs",
     );
+    check(
+        rule,
+        "use std::net::TcpStream;\n",
+        "guest/src/cel/functions.rs",
+        "guest/src/glue.rs",
+    );
+    let address = "//! What it does.\nuse std::net::IpAddr;\n";
+    assert!(
+        broken("guest/src/cel/functions.rs", address).is_empty(),
+        "an address is a value"
+    );
     assert!(
         broken("guest/src/hints.rs", "//! x\nuse crate::host::Object;\n").is_empty(),
         "values are welcome"
@@ -270,7 +281,7 @@ fn manifests_keep_crates_apart_and_linted() {
         "workspace's lints",
         "[package]\n",
         "guest/Cargo.toml",
-        "Cargo.toml",
+        "tests/plugins/misbehaving/Cargo.toml",
     );
     let path = format!("[dependencies]\ndractl = {{ path = \"../host\" }}\n{lints}");
     check(
