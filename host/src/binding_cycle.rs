@@ -11,7 +11,8 @@ use std::sync::Arc;
 use crate::cycle::{Failure, Point, Undo};
 use crate::object::{Object, ObjectRef};
 use crate::plugin::{
-    ApiError, BindingCall, BindingRun, Code, Plan, Plugin, PluginError, Progress, SharedServices, Step, Suspension,
+    ApiError, BindingCall, BindingRun, Code, Plan, Plugin, PluginError, Progress, SharedServices,
+    Step, Suspension,
 };
 use crate::queue::Time;
 
@@ -75,7 +76,10 @@ enum Resumed {
 impl BindingCycle {
     /// After a successful Reserve.
     pub fn bind(plugin: Rc<dyn Plugin>, pod: Object, node: Arc<str>, plan: Option<Plan>) -> Self {
-        let stage = match plan.is_some() && plugin.exports().binding && plugin.description().has_point("pre-bind") {
+        let stage = match plan.is_some()
+            && plugin.exports().binding
+            && plugin.description().has_point("pre-bind")
+        {
             true => Stage::PreBind(None),
             false => Stage::Bind,
         };
@@ -83,13 +87,31 @@ impl BindingCycle {
     }
 
     /// After a Reserve that failed, with `died` if the plugin died in it.
-    pub fn undo(plugin: Rc<dyn Plugin>, pod: Object, undo: Undo, failure: Failure, died: bool) -> Self {
-        let mut cycle = Self::new(plugin, pod, undo.node, undo.plan, Stage::Unreserve(failure, None));
+    pub fn undo(
+        plugin: Rc<dyn Plugin>,
+        pod: Object,
+        undo: Undo,
+        failure: Failure,
+        died: bool,
+    ) -> Self {
+        let mut cycle = Self::new(
+            plugin,
+            pod,
+            undo.node,
+            undo.plan,
+            Stage::Unreserve(failure, None),
+        );
         cycle.deaths = died.into();
         cycle
     }
 
-    fn new(plugin: Rc<dyn Plugin>, pod: Object, node: Arc<str>, plan: Option<Plan>, stage: Stage) -> Self {
+    fn new(
+        plugin: Rc<dyn Plugin>,
+        pod: Object,
+        node: Arc<str>,
+        plan: Option<Plan>,
+        stage: Stage,
+    ) -> Self {
         Self {
             pod,
             node,
@@ -131,9 +153,17 @@ impl BindingCycle {
         }
     }
 
-    fn pre_bind(&mut self, run: Option<Box<dyn BindingRun>>, host: &mut dyn BindingHost) -> Option<Ending> {
+    fn pre_bind(
+        &mut self,
+        run: Option<Box<dyn BindingRun>>,
+        host: &mut dyn BindingHost,
+    ) -> Option<Ending> {
         let plan = self.plan.clone().unwrap_or_else(|| Arc::from([]));
-        let call = BindingCall::PreBind { pod: self.pod.clone(), node: self.node.to_string(), plan };
+        let call = BindingCall::PreBind {
+            pod: self.pod.clone(),
+            node: self.node.to_string(),
+            plan,
+        };
         let result = match self.resume(run, call, host) {
             Resumed::Suspended(run) => {
                 self.stage = Stage::PreBind(Some(run));
@@ -146,10 +176,17 @@ impl BindingCycle {
                 self.plan = Some(plan);
                 match status.code {
                     Code::Success => self.stage = Stage::Bind,
-                    _ => self.give_up(Failure::of(Point::PreBind, &self.plugin.description().name, status)),
+                    _ => self.give_up(Failure::of(
+                        Point::PreBind,
+                        &self.plugin.description().name,
+                        status,
+                    )),
                 }
             }
-            Ok(None) => self.give_up(Failure::error(Point::PreBind, "the plugin's pre-bind returned no status")),
+            Ok(None) => self.give_up(Failure::error(
+                Point::PreBind,
+                "the plugin's pre-bind returned no status",
+            )),
             Err(error) => {
                 self.died(host);
                 self.give_up(Failure::error(Point::PreBind, error.to_string()));
@@ -160,19 +197,33 @@ impl BindingCycle {
 
     fn bind_pod(&mut self, host: &mut dyn BindingHost) -> Option<Ending> {
         if let Err(error) = host.bind(self.pod.id(), &self.node) {
-            self.give_up(Failure::error(Point::Bind, format!("running Bind plugin \"DefaultBinder\": {error}")));
+            self.give_up(Failure::error(
+                Point::Bind,
+                format!("running Bind plugin \"DefaultBinder\": {error}"),
+            ));
             return None;
         }
-        if self.plan.is_some() && self.plugin.exports().binding && self.plugin.description().has_point("post-bind") {
+        if self.plan.is_some()
+            && self.plugin.exports().binding
+            && self.plugin.description().has_point("post-bind")
+        {
             self.stage = Stage::PostBind(None);
             return None;
         }
         self.bound(host)
     }
 
-    fn post_bind(&mut self, run: Option<Box<dyn BindingRun>>, host: &mut dyn BindingHost) -> Option<Ending> {
+    fn post_bind(
+        &mut self,
+        run: Option<Box<dyn BindingRun>>,
+        host: &mut dyn BindingHost,
+    ) -> Option<Ending> {
         let plan = self.plan.clone().unwrap_or_else(|| Arc::from([]));
-        let call = BindingCall::PostBind { pod: self.pod.clone(), node: self.node.to_string(), plan };
+        let call = BindingCall::PostBind {
+            pod: self.pod.clone(),
+            node: self.node.to_string(),
+            plan,
+        };
         match self.resume(run, call, host) {
             Resumed::Suspended(run) => {
                 self.stage = Stage::PostBind(Some(run));
@@ -180,7 +231,8 @@ impl BindingCycle {
             }
             Resumed::Done(Ok(_)) => self.bound(host),
             Resumed::Done(Err(error)) => {
-                self.warnings.push(format!("cleaning up after binding failed: {error}"));
+                self.warnings
+                    .push(format!("cleaning up after binding failed: {error}"));
                 self.bound(host)
             }
         }
@@ -195,15 +247,19 @@ impl BindingCycle {
         if !self.plugin.exports().binding {
             return self.returned(failure, host);
         }
-        let call =
-            BindingCall::Unreserve { pod: self.pod.clone(), node: self.node.to_string(), plan: self.plan.clone() };
+        let call = BindingCall::Unreserve {
+            pod: self.pod.clone(),
+            node: self.node.to_string(),
+            plan: self.plan.clone(),
+        };
         match self.resume(run, call, host) {
             Resumed::Suspended(run) => self.stage = Stage::Unreserve(failure, Some(run)),
             Resumed::Done(Ok(_)) => return self.returned(failure, host),
             Resumed::Done(Err(error)) => {
                 self.died(host);
                 if self.deaths > 1 {
-                    self.warnings.push(format!("giving back what was reserved failed: {error}"));
+                    self.warnings
+                        .push(format!("giving back what was reserved failed: {error}"));
                     return self.returned(failure, host);
                 }
                 self.stage = Stage::Unreserve(failure, None);
@@ -249,7 +305,10 @@ impl BindingCycle {
         self.deaths += 1;
         let writes = host.writes_since(self.writes_before_call);
         if !writes.is_empty() {
-            self.warnings.push(format!("the plugin died after it had written: {}", writes.join(", ")));
+            self.warnings.push(format!(
+                "the plugin died after it had written: {}",
+                writes.join(", ")
+            ));
         }
     }
 
@@ -268,7 +327,10 @@ impl BindingCycle {
         let left = host.clean_ledger(self.pod.id());
         if !left.is_empty() {
             let left: Vec<String> = left.iter().map(ToString::to_string).collect();
-            self.warnings.push(format!("the plugin left claims in flight, which were removed: {}", left.join(", ")));
+            self.warnings.push(format!(
+                "the plugin left claims in flight, which were removed: {}",
+                left.join(", ")
+            ));
         }
     }
 }

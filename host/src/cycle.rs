@@ -8,7 +8,10 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::object::Object;
-use crate::plugin::{Code, CycleId, Description, Plan, PluginError, Revision, SchedulingInstance, Scope, Slot, Status};
+use crate::plugin::{
+    Code, CycleId, Description, Plan, PluginError, Revision, SchedulingInstance, Scope, Slot,
+    Status,
+};
 use crate::queue::Rejection;
 
 pub mod refusals;
@@ -117,13 +120,24 @@ pub struct Failure {
 impl Failure {
     /// An attempt that was aborted.
     pub fn error(at: Point, message: impl Into<String>) -> Self {
-        Self { at, status: Status::new(Code::Error, message), rejection: Rejection::default() }
+        Self {
+            at,
+            status: Status::new(Code::Error, message),
+            rejection: Rejection::default(),
+        }
     }
 
     /// A pod that PreEnqueue keeps out. Its plugin's events may help, whatever the code.
     pub fn gated(plugin: &str, status: Status) -> Self {
-        let rejection = Rejection { rejectors: [plugin.into()].into(), ..Rejection::default() };
-        Self { at: Point::PreEnqueue, status, rejection }
+        let rejection = Rejection {
+            rejectors: [plugin.into()].into(),
+            ..Rejection::default()
+        };
+        Self {
+            at: Point::PreEnqueue,
+            status,
+            rejection,
+        }
     }
 
     /// A plugin's answer other than success. What is not a refusal becomes an error, with the framework's words around it.
@@ -137,7 +151,11 @@ impl Failure {
             (Point::Reserve, Code::Pending) => rejection.pending.insert(plugin.into()),
             _ => rejection.rejectors.insert(plugin.into()),
         };
-        Self { at, status, rejection }
+        Self {
+            at,
+            status,
+            rejection,
+        }
     }
 }
 
@@ -185,7 +203,11 @@ pub struct Attempt {
 }
 
 /// Runs one cycle. The instance is unusable afterwards if `died` is set.
-pub fn schedule(instance: &mut dyn SchedulingInstance, description: &Description, input: &Input<'_>) -> Attempt {
+pub fn schedule(
+    instance: &mut dyn SchedulingInstance,
+    description: &Description,
+    input: &Input<'_>,
+) -> Attempt {
     let mut cycle = Cycle {
         instance,
         description,
@@ -196,14 +218,36 @@ pub fn schedule(instance: &mut dyn SchedulingInstance, description: &Description
     };
     let (outcome, died) = match cycle.run() {
         Ok(outcome) => (outcome, None),
-        Err(Stop::Failed(failure)) => (Outcome::Failed { failure: *failure, undo: cycle.undo.take() }, None),
+        Err(Stop::Failed(failure)) => (
+            Outcome::Failed {
+                failure: *failure,
+                undo: cycle.undo.take(),
+            },
+            None,
+        ),
         Err(Stop::Died(error)) => {
             let failure = Failure::error(cycle.reached, error.to_string());
-            (Outcome::Failed { failure, undo: cycle.undo.take() }, Some(*error))
+            (
+                Outcome::Failed {
+                    failure,
+                    undo: cycle.undo.take(),
+                },
+                Some(*error),
+            )
         }
     };
-    let Search { refusals, feasible, visited } = cycle.search;
-    Attempt { outcome, refusals, feasible, visited, died }
+    let Search {
+        refusals,
+        feasible,
+        visited,
+    } = cycle.search;
+    Attempt {
+        outcome,
+        refusals,
+        feasible,
+        visited,
+        died,
+    }
 }
 
 /// What ends a cycle early.
@@ -250,7 +294,14 @@ impl Cycle<'_> {
         }
         self.reached = Point::Filter;
         let has_filter = self.description.has_point("filter");
-        self.search.run(self.instance, id, self.input, &scope, has_filter, &self.description.name)?;
+        self.search.run(
+            self.instance,
+            id,
+            self.input,
+            &scope,
+            has_filter,
+            &self.description.name,
+        )?;
         if self.search.feasible.is_empty() {
             let failure = self.none_left(&scope);
             return self.post_filter(id, failure);
@@ -272,12 +323,21 @@ impl Cycle<'_> {
     /// No node is left: who is to blame, and what the pod is told.
     fn none_left(&self, scope: &Scope) -> Failure {
         let refusals = &self.search.refusals;
-        let mut rejection = Rejection { rejectors: refusals.plugins(), ..Rejection::default() };
+        let mut rejection = Rejection {
+            rejectors: refusals.plugins(),
+            ..Rejection::default()
+        };
         if matches!(scope, Scope::Only(_)) {
-            rejection.rejectors.insert(self.description.name.as_str().into());
+            rejection
+                .rejectors
+                .insert(self.description.name.as_str().into());
         }
         let status = Status::new(refusals.code(), refusals.sentence(self.input.nodes.len()));
-        Failure { at: Point::Filter, status, rejection }
+        Failure {
+            at: Point::Filter,
+            status,
+            rejection,
+        }
     }
 
     fn post_filter(&mut self, id: CycleId, mut failure: Failure) -> Result<Outcome, Stop> {
@@ -286,7 +346,11 @@ impl Cycle<'_> {
             // A nominated node matters to preemption only, which this host does not do.
             let nomination = self.instance.post_filter(id)?;
             if !nomination.status.reasons.is_empty() {
-                let message = format!("{}. {}", failure.status.message(), nomination.status.message());
+                let message = format!(
+                    "{}. {}",
+                    failure.status.message(),
+                    nomination.status.message()
+                );
                 failure.status.reasons = vec![message];
             }
         }
@@ -315,7 +379,9 @@ impl Cycle<'_> {
             }
         }
         let choice = select::choose(&self.search.feasible, scores.as_deref());
-        choice.cloned().map_err(|message| Failure::error(Point::Score, message).into())
+        choice
+            .cloned()
+            .map_err(|message| Failure::error(Point::Score, message).into())
     }
 
     fn aborted(&self, at: Point, status: &Status) -> Failure {
@@ -324,17 +390,31 @@ impl Cycle<'_> {
 
     fn reserve(&mut self, id: CycleId, node: Node) -> Result<Outcome, Stop> {
         if !self.description.has_point("reserve") {
-            return Ok(Outcome::Reserved { node: node.name, plan: None });
+            return Ok(Outcome::Reserved {
+                node: node.name,
+                plan: None,
+            });
         }
         self.reached = Point::Reserve;
-        self.undo = Some(Undo { node: node.name.clone(), plan: None });
+        self.undo = Some(Undo {
+            node: node.name.clone(),
+            plan: None,
+        });
         let progress = self.instance.reserve(id, node.slot)?;
         if progress.status.code == Code::Success {
             self.undo = None;
-            return Ok(Outcome::Reserved { node: node.name, plan: Some(progress.plan) });
+            return Ok(Outcome::Reserved {
+                node: node.name,
+                plan: Some(progress.plan),
+            });
         }
-        self.search.refusals.add_for_pod(&self.description.name, &progress.status);
-        self.undo = Some(Undo { node: node.name, plan: Some(progress.plan) });
+        self.search
+            .refusals
+            .add_for_pod(&self.description.name, &progress.status);
+        self.undo = Some(Undo {
+            node: node.name,
+            plan: Some(progress.plan),
+        });
         Err(Failure::of(Point::Reserve, &self.description.name, progress.status).into())
     }
 }

@@ -97,7 +97,8 @@ pub struct QueuedPod {
 impl QueuedPod {
     fn backoff_ends(&self) -> Time {
         let doublings = self.attempts.saturating_sub(1).min(10);
-        self.since.saturating_add((INITIAL_BACKOFF << doublings).min(MAX_BACKOFF))
+        self.since
+            .saturating_add((INITIAL_BACKOFF << doublings).min(MAX_BACKOFF))
     }
 }
 
@@ -198,8 +199,12 @@ impl Queue {
     /// With hints on, upstream of the time leaves open whether a generated claim wakes the pod (spec section 12); here it does
     /// unless the plugin that refused it wants to be asked about pods.
     pub fn update(&mut self, pod: Object, now: Time, advisor: &mut dyn Advisor) {
-        let Some(&order) = self.orders.get(&pod.id().uid) else { return };
-        let Some(queued) = self.pods.get_mut(&order) else { return };
+        let Some(&order) = self.orders.get(&pod.id().uid) else {
+            return;
+        };
+        let Some(queued) = self.pods.get_mut(&order) else {
+            return;
+        };
         let old = std::mem::replace(&mut queued.pod, pod.clone());
         if !self.pool.contains(&order) || !concerns_scheduling(&old, &pod) {
             return;
@@ -211,7 +216,11 @@ impl Queue {
             new: Some(pod),
         };
         let worth = match self.interests.hinted_for(&event) {
-            true => self.worth(&[order], &event, advisor).first().copied().unwrap_or(Worth::AfterBackoff),
+            true => self
+                .worth(&[order], &event, advisor)
+                .first()
+                .copied()
+                .unwrap_or(Worth::AfterBackoff),
             false => Worth::AfterBackoff,
         };
         self.requeue(order, worth, "the pod changed", now, advisor);
@@ -229,10 +238,19 @@ impl Queue {
     pub fn pop(&mut self, now: Time) -> Option<QueuedPod> {
         let (_, order) = self.active.pop_first()?;
         self.cycle += 1;
-        self.flights.insert(order, Flight { cycle: self.cycle, first_event: self.next_event });
+        self.flights.insert(
+            order,
+            Flight {
+                cycle: self.cycle,
+                first_event: self.next_event,
+            },
+        );
         let queued = self.pods.get_mut(&order)?;
         if queued.attempts > 0 {
-            queued.retries.push(Retry { at: now, why: std::mem::take(&mut queued.wake) });
+            queued.retries.push(Retry {
+                at: now,
+                why: std::mem::take(&mut queued.wake),
+            });
         }
         queued.attempts = queued.attempts.saturating_add(1);
         queued.rejection = Rejection::default();
@@ -240,9 +258,19 @@ impl Queue {
     }
 
     /// The attempt failed: the pod waits for what may help it.
-    pub fn failed(&mut self, uid: &str, rejection: Rejection, now: Time, advisor: &mut dyn Advisor) {
-        let Some(&order) = self.orders.get(uid) else { return };
-        let Some(&flight) = self.flights.get(&order) else { return };
+    pub fn failed(
+        &mut self,
+        uid: &str,
+        rejection: Rejection,
+        now: Time,
+        advisor: &mut dyn Advisor,
+    ) {
+        let Some(&order) = self.orders.get(uid) else {
+            return;
+        };
+        let Some(&flight) = self.flights.get(&order) else {
+            return;
+        };
         let is_error = rejection.is_error();
         if let Some(queued) = self.pods.get_mut(&order) {
             queued.rejection = rejection;
@@ -254,9 +282,10 @@ impl Queue {
         }
         let (worth, why) = match self.interests.with_hints() {
             true => self.replay(order, flight, advisor),
-            false if self.moved_in_cycle >= Some(flight.cycle) => {
-                (Worth::AfterBackoff, "something changed during the last attempt".to_owned())
-            }
+            false if self.moved_in_cycle >= Some(flight.cycle) => (
+                Worth::AfterBackoff,
+                "something changed during the last attempt".to_owned(),
+            ),
             false => (Worth::Nothing, String::new()),
         };
         self.end_flight(order);
@@ -287,9 +316,19 @@ impl Queue {
     }
 
     /// Moves pods whose time has come and for which `useful` holds: out of backoff, and out of the pool after five minutes.
-    pub fn flush(&mut self, now: Time, useful: &dyn Fn(&QueuedPod, Held) -> bool, advisor: &mut dyn Advisor) {
+    pub fn flush(
+        &mut self,
+        now: Time,
+        useful: &dyn Fn(&QueuedPod, Held) -> bool,
+        advisor: &mut dyn Advisor,
+    ) {
         for (due, order, held) in self.timed() {
-            if due > now || !self.pods.get(&order).is_some_and(|queued| useful(queued, held)) {
+            if due > now
+                || !self
+                    .pods
+                    .get(&order)
+                    .is_some_and(|queued| useful(queued, held))
+            {
                 continue;
             }
             self.withdraw(order);
@@ -303,8 +342,14 @@ impl Queue {
     /// When `flush` has something to do next, for pods for which `useful` holds.
     pub fn next_flush(&self, useful: &dyn Fn(&QueuedPod, Held) -> bool) -> Option<Time> {
         let due = self.timed().into_iter();
-        let useful = |order: &u64, held| self.pods.get(order).is_some_and(|queued| useful(queued, held));
-        due.filter(|(_, order, held)| useful(order, *held)).map(|(due, ..)| due).min()
+        let useful = |order: &u64, held| {
+            self.pods
+                .get(order)
+                .is_some_and(|queued| useful(queued, held))
+        };
+        due.filter(|(_, order, held)| useful(order, *held))
+            .map(|(due, ..)| due)
+            .min()
     }
 
     /// Whether a pod could be popped now.
@@ -324,9 +369,15 @@ impl Queue {
 
     /// Who waits for time, in the order in which upstream flushes: backoff, then the pool. Gated pods wait for events only.
     fn timed(&self) -> Vec<(Time, u64, Held)> {
-        let backoff = self.backoff.iter().map(|&(due, order)| (due, order, Held::Backoff));
+        let backoff = self
+            .backoff
+            .iter()
+            .map(|&(due, order)| (due, order, Held::Backoff));
         let pool = self.pool.iter().filter_map(|order| {
-            let queued = self.pods.get(order).filter(|queued| queued.gate.is_none())?;
+            let queued = self
+                .pods
+                .get(order)
+                .filter(|queued| queued.gate.is_none())?;
             Some((queued.since.saturating_add(POOL_LIMIT), *order, Held::Pool))
         });
         backoff.chain(pool).collect()
@@ -334,7 +385,9 @@ impl Queue {
 
     /// Runs PreEnqueue and puts the pod, which is nowhere, into *active* or the pool.
     fn activate(&mut self, order: u64, now: Time, advisor: &mut dyn Advisor) {
-        let Some(queued) = self.pods.get_mut(&order) else { return };
+        let Some(queued) = self.pods.get_mut(&order) else {
+            return;
+        };
         match advisor.pre_enqueue(&queued.pod) {
             Ok(()) => {
                 queued.gate = None;
@@ -349,12 +402,22 @@ impl Queue {
         }
     }
 
-    fn requeue(&mut self, order: u64, worth: Worth, why: &str, now: Time, advisor: &mut dyn Advisor) {
-        let Some(queued) = self.pods.get(&order) else { return };
+    fn requeue(
+        &mut self,
+        order: u64,
+        worth: Worth,
+        why: &str,
+        now: Time,
+        advisor: &mut dyn Advisor,
+    ) {
+        let Some(queued) = self.pods.get(&order) else {
+            return;
+        };
         if worth == Worth::Nothing {
             return;
         }
-        let wait = worth == Worth::AfterBackoff && queued.gate.is_none() && queued.backoff_ends() > now;
+        let wait =
+            worth == Worth::AfterBackoff && queued.gate.is_none() && queued.backoff_ends() > now;
         self.withdraw(order);
         if wait {
             return self.back_off(order, why);
@@ -366,13 +429,17 @@ impl Queue {
     }
 
     fn back_off(&mut self, order: u64, why: &str) {
-        let Some(queued) = self.pods.get_mut(&order) else { return };
+        let Some(queued) = self.pods.get_mut(&order) else {
+            return;
+        };
         queued.wake = why.to_owned();
         self.backoff.insert((queued.backoff_ends(), order));
     }
 
     fn withdraw(&mut self, order: u64) {
-        let Some(queued) = self.pods.get(&order) else { return };
+        let Some(queued) = self.pods.get(&order) else {
+            return;
+        };
         self.active.remove(&(Reverse(queued.priority), order));
         self.backoff.remove(&(queued.backoff_ends(), order));
         self.pool.remove(&order);
@@ -388,10 +455,18 @@ impl Queue {
 
     /// Replays the events that happened during the pod's own cycle.
     fn replay(&mut self, order: u64, flight: Flight, advisor: &mut dyn Advisor) -> (Worth, String) {
-        let events: Vec<ObjectEvent> = self.events.range(flight.first_event..).map(|(_, event)| event.clone()).collect();
+        let events: Vec<ObjectEvent> = self
+            .events
+            .range(flight.first_event..)
+            .map(|(_, event)| event.clone())
+            .collect();
         let mut best = (Worth::Nothing, String::new());
         for event in &events {
-            let worth = self.worth(&[order], event, advisor).first().copied().unwrap_or(Worth::AfterBackoff);
+            let worth = self
+                .worth(&[order], event, advisor)
+                .first()
+                .copied()
+                .unwrap_or(Worth::AfterBackoff);
             if worth > best.0 {
                 best = (worth, describe(event));
             }
@@ -412,7 +487,10 @@ impl Queue {
                 .filter_map(|(index, order)| Some((index, self.pods.get(order)?)))
                 .filter(|(_, queued)| queued.rejection.involves(&plugin))
                 .collect();
-            let pods: Vec<Object> = concerned.iter().map(|(_, queued)| queued.pod.clone()).collect();
+            let pods: Vec<Object> = concerned
+                .iter()
+                .map(|(_, queued)| queued.pod.clone())
+                .collect();
             let hints = match hinted && !pods.is_empty() {
                 true => advisor.hints(&plugin, event, &pods),
                 false => Vec::new(),
@@ -435,10 +513,16 @@ impl Queue {
 /// Whether a pod changed in more than bookkeeping; upstream's `isPodUpdated`.
 fn concerns_scheduling(old: &Object, new: &Object) -> bool {
     let part = |object: &Object, pointer: &str| object.value().pointer(pointer).cloned();
-    ["/spec", "/metadata/labels", "/metadata/annotations", "/metadata/deletionTimestamp", "/metadata/ownerReferences"]
-        .into_iter()
-        .chain(["/status/resourceClaimStatuses"])
-        .any(|pointer| part(old, pointer) != part(new, pointer))
+    [
+        "/spec",
+        "/metadata/labels",
+        "/metadata/annotations",
+        "/metadata/deletionTimestamp",
+        "/metadata/ownerReferences",
+    ]
+    .into_iter()
+    .chain(["/status/resourceClaimStatuses"])
+    .any(|pointer| part(old, pointer) != part(new, pointer))
 }
 
 fn describe(event: &ObjectEvent) -> String {

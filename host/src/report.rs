@@ -2,8 +2,6 @@
 //!
 //! The JSON form is the command line's contract (design section 7): names stay, additions are allowed.
 
-use std::sync::Arc;
-
 use serde::Serialize;
 use serde_json::Value;
 
@@ -62,15 +60,15 @@ pub struct Report {
 #[serde(rename_all = "camelCase")]
 pub struct PodReport {
     /// Namespace.
-    pub namespace: Arc<str>,
+    pub namespace: String,
     /// Name.
-    pub name: Arc<str>,
+    pub name: String,
     /// In one word.
     pub verdict: Verdict,
     /// Where it runs.
-    pub node: Option<Arc<str>>,
+    pub node: Option<String>,
     /// Nodes left by the last attempt, by name.
-    pub feasible_nodes: Vec<Arc<str>>,
+    pub feasible_nodes: Vec<String>,
     /// Nodes looked at by the last attempt.
     pub nodes_visited: usize,
     /// Attempts begun.
@@ -128,7 +126,7 @@ pub struct DeviceReport {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ReasonReport {
     /// Who refused.
-    pub plugin: Arc<str>,
+    pub plugin: String,
     /// How.
     pub code: &'static str,
     /// Why.
@@ -136,7 +134,7 @@ pub struct ReasonReport {
     /// Number of nodes; zero if it is about the pod as a whole.
     pub count: usize,
     /// Names, possibly only the first of them.
-    pub nodes: Vec<Arc<str>>,
+    pub nodes: Vec<String>,
 }
 
 /// A warning that is not about one pod.
@@ -177,12 +175,17 @@ pub struct Stats {
 impl Report {
     /// How many pods have this verdict.
     pub fn count(&self, verdict: Verdict) -> usize {
-        self.pods.iter().filter(|pod| pod.verdict == verdict).count()
+        self.pods
+            .iter()
+            .filter(|pod| pod.verdict == verdict)
+            .count()
     }
 
     /// Whether no pending pod was left unplaced.
     pub fn is_complete(&self) -> bool {
-        self.pods.iter().all(|pod| pod.verdict == Verdict::Scheduled)
+        self.pods
+            .iter()
+            .all(|pod| pod.verdict == Verdict::Scheduled)
     }
 
     /// For people: `14 pods: 12 scheduled, 2 unschedulable`.
@@ -190,11 +193,19 @@ impl Report {
         if self.pods.is_empty() {
             return "nothing is pending: every pod in the input has a node already, or there is no pod".to_owned();
         }
-        let verdicts =
-            [Verdict::Scheduled, Verdict::Waiting, Verdict::Unschedulable, Verdict::Error, Verdict::InputError];
+        let verdicts = [
+            Verdict::Scheduled,
+            Verdict::Waiting,
+            Verdict::Unschedulable,
+            Verdict::Error,
+            Verdict::InputError,
+        ];
         let counts = verdicts.map(|verdict| (self.count(verdict), verdict.name()));
-        let parts: Vec<String> =
-            counts.iter().filter(|(count, _)| *count > 0).map(|(count, name)| format!("{count} {name}")).collect();
+        let parts: Vec<String> = counts
+            .iter()
+            .filter(|(count, _)| *count > 0)
+            .map(|(count, name)| format!("{count} {name}"))
+            .collect();
         let noun = if self.pods.len() == 1 { "pod" } else { "pods" };
         format!("{} {noun}: {}", self.pods.len(), parts.join(", "))
     }

@@ -16,14 +16,14 @@ use crate::plugin::{Action, ObjectEvent, Plugin, PluginError};
 use crate::queue::{Held, Queue, QueuedPod, Time};
 
 pub mod chooser;
+#[cfg(test)]
+pub(crate) mod fake;
 mod host;
 pub mod intake;
 pub mod native;
 pub mod outcome;
 mod seat;
 mod state;
-#[cfg(test)]
-pub(crate) mod fake;
 #[cfg(test)]
 mod tests;
 
@@ -51,7 +51,11 @@ pub struct Settings {
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { strategy: Strategy::AllNodes, names: 20, input_errors: BTreeMap::new() }
+        Self {
+            strategy: Strategy::AllNodes,
+            names: 20,
+            input_errors: BTreeMap::new(),
+        }
     }
 }
 
@@ -96,7 +100,11 @@ struct Record {
 
 impl Scheduler {
     /// Takes over a cluster whose objects are loaded. Fails if the plugin cannot run.
-    pub fn new(cluster: Arc<Mutex<Cluster>>, plugin: Rc<dyn Plugin>, settings: Settings) -> Result<Self, PluginError> {
+    pub fn new(
+        cluster: Arc<Mutex<Cluster>>,
+        plugin: Rc<dyn Plugin>,
+        settings: Settings,
+    ) -> Result<Self, PluginError> {
         let mut seat = Seat::new(plugin, cluster.clone());
         let interests = seat.interests()?;
         let mut scheduler = Self {
@@ -156,7 +164,11 @@ impl Scheduler {
 
     /// What became of each pod, in input order.
     pub fn outcomes(&self) -> Vec<PodOutcome> {
-        let mut outcomes: Vec<PodOutcome> = self.pods.values().map(|record| self.finished(record)).collect();
+        let mut outcomes: Vec<PodOutcome> = self
+            .pods
+            .values()
+            .map(|record| self.finished(record))
+            .collect();
         outcomes.sort_by_key(|outcome| outcome.order);
         outcomes
     }
@@ -178,7 +190,10 @@ impl Scheduler {
             self.native.rebuild(&cluster);
             let mut entries: Vec<_> = cluster.list(&Kind::new("Pod")).collect();
             entries.sort_by_key(|entry| entry.slot);
-            entries.into_iter().map(|entry| entry.object.clone()).collect()
+            entries
+                .into_iter()
+                .map(|entry| entry.object.clone())
+                .collect()
         };
         for pod in pods {
             self.take_pod(pod);
@@ -188,7 +203,10 @@ impl Scheduler {
     fn run_claim_controller(&mut self) {
         let warnings = self.cluster().run_claim_controller();
         for warning in warnings {
-            let note = Note { object: warning.object, message: warning.message };
+            let note = Note {
+                object: warning.object,
+                message: warning.message,
+            };
             if !self.notes.contains(&note) {
                 self.notes.push(note);
             }
@@ -208,7 +226,8 @@ impl Scheduler {
             }
         }
         let memory = Memory::default();
-        self.pods.insert(pod.id().uid.clone(), Record { outcome, memory });
+        self.pods
+            .insert(pod.id().uid.clone(), Record { outcome, memory });
     }
 
     fn take_events(&mut self) {
@@ -251,7 +270,11 @@ impl Scheduler {
             return;
         }
         // In flight means that this scheduler binds it just now, and takes note of that itself.
-        if !self.bindings.iter().any(|binding| binding.pod.id().uid == uid) {
+        if !self
+            .bindings
+            .iter()
+            .any(|binding| binding.pod.id().uid == uid)
+        {
             self.queue.remove(&uid);
         }
         self.queue.on_event(event, now, &mut self.seat);
@@ -265,12 +288,28 @@ impl Scheduler {
             .iter()
             .enumerate()
             .filter(|(_, binding)| binding.sleeping_until().is_none_or(|until| until <= now))
-            .map(|(index, binding)| Task::Binding { index, pod: binding.pod.id().clone(), point: binding.point() })
+            .map(|(index, binding)| Task::Binding {
+                index,
+                pod: binding.pod.id().clone(),
+                point: binding.point(),
+            })
             .collect();
-        let sleepers = self.bindings.iter().filter_map(BindingCycle::sleeping_until).filter(|&until| until > now);
+        let sleepers = self
+            .bindings
+            .iter()
+            .filter_map(BindingCycle::sleeping_until)
+            .filter(|&until| until > now);
         let sleep = sleepers.min();
-        let flush = self.queue.next_flush(&usefulness(&self.pods, self.fingerprint())).map(|due| due.max(now));
-        if let Some(until) = sleep.into_iter().chain(flush).min().filter(|_| sleep.is_some()) {
+        let flush = self
+            .queue
+            .next_flush(&usefulness(&self.pods, self.fingerprint()))
+            .map(|due| due.max(now));
+        if let Some(until) = sleep
+            .into_iter()
+            .chain(flush)
+            .min()
+            .filter(|_| sleep.is_some())
+        {
             tasks.push(Task::Wait { until });
         }
         if self.queue.has_active() {
@@ -291,7 +330,9 @@ impl Scheduler {
     }
 
     fn begin_cycle(&mut self) {
-        let Some(queued) = self.queue.pop(self.now()) else { return };
+        let Some(queued) = self.queue.pop(self.now()) else {
+            return;
+        };
         let state = self.fingerprint();
         let uid = queued.pod.id().uid.clone();
         let exhausted = queued.attempts > MAX_ATTEMPTS;
@@ -300,7 +341,10 @@ impl Scheduler {
             record.outcome.retries = queued.retries.clone();
             record.memory.begin(state);
             if exhausted {
-                record.outcome.warnings.push(format!("given up after {MAX_ATTEMPTS} attempts"));
+                record
+                    .outcome
+                    .warnings
+                    .push(format!("given up after {MAX_ATTEMPTS} attempts"));
                 self.queue.remove(&uid);
                 return;
             }
@@ -332,7 +376,11 @@ impl Scheduler {
         drop(check);
         self.counts.cycles += 1;
         self.counts.nodes_visited += attempt.visited as u64;
-        self.start = self.settings.strategy.next_start(self.start, attempt.visited, self.native.nodes().len());
+        self.start = self.settings.strategy.next_start(
+            self.start,
+            attempt.visited,
+            self.native.nodes().len(),
+        );
         let died = attempt.died.is_some();
         if died {
             self.seat.discard();
@@ -342,18 +390,31 @@ impl Scheduler {
         }
         let plugin = self.seat.plugin();
         match attempt.outcome {
-            Outcome::Reserved { node, plan } => self.bindings.push(BindingCycle::bind(plugin, pod, node, plan)),
-            Outcome::Failed { failure, undo: Some(undo) } => {
-                self.bindings.push(BindingCycle::undo(plugin, pod, undo, failure, died));
+            Outcome::Reserved { node, plan } => self
+                .bindings
+                .push(BindingCycle::bind(plugin, pod, node, plan)),
+            Outcome::Failed {
+                failure,
+                undo: Some(undo),
+            } => {
+                self.bindings
+                    .push(BindingCycle::undo(plugin, pod, undo, failure, died));
             }
-            Outcome::Failed { failure, undo: None } => self.end_attempt(&pod, failure),
+            Outcome::Failed {
+                failure,
+                undo: None,
+            } => self.end_attempt(&pod, failure),
         }
     }
 
     fn continue_binding(&mut self, index: usize) {
         let mut host = ClusterHost(self.cluster.clone());
-        let Some(binding) = self.bindings.get_mut(index) else { return };
-        let Some(ending) = binding.step(&mut host) else { return };
+        let Some(binding) = self.bindings.get_mut(index) else {
+            return;
+        };
+        let Some(ending) = binding.step(&mut host) else {
+            return;
+        };
         let binding = self.bindings.remove(index);
         if let Some(record) = self.pods.get_mut(&binding.pod.id().uid) {
             record.outcome.warnings.extend(binding.warnings);
@@ -377,7 +438,8 @@ impl Scheduler {
         let state = self.fingerprint();
         let now = self.now();
         let uid = &pod.id().uid;
-        self.queue.failed(uid, failure.rejection.clone(), now, &mut self.seat);
+        self.queue
+            .failed(uid, failure.rejection.clone(), now, &mut self.seat);
         if let Some(record) = self.pods.get_mut(uid) {
             record.memory.end(state, failure.status.code);
             record.outcome.fail(failure, &self.seat.description().name);
@@ -398,7 +460,10 @@ impl Scheduler {
 }
 
 /// Whether another attempt of a pod could end otherwise, given the state of the cluster.
-fn usefulness(pods: &BTreeMap<Arc<str>, Record>, state: u64) -> impl Fn(&QueuedPod, Held) -> bool + '_ {
+fn usefulness(
+    pods: &BTreeMap<Arc<str>, Record>,
+    state: u64,
+) -> impl Fn(&QueuedPod, Held) -> bool + '_ {
     move |queued, held| match pods.get(&queued.pod.id().uid) {
         Some(record) => record.memory.is_useful(held, state),
         None => true,

@@ -30,7 +30,12 @@ pub struct Refusals {
 impl Refusals {
     /// None yet; keeps up to `names` names of nodes per reason.
     pub fn new(names: usize) -> Self {
-        Self { list: Vec::new(), index: BTreeMap::new(), last: None, names }
+        Self {
+            list: Vec::new(),
+            index: BTreeMap::new(),
+            last: None,
+            names,
+        }
     }
 
     /// A node was refused.
@@ -64,7 +69,10 @@ impl Refusals {
 
     /// Who refused.
     pub fn plugins(&self) -> BTreeSet<Arc<str>> {
-        self.list.iter().map(|refusal| refusal.plugin.clone()).collect()
+        self.list
+            .iter()
+            .map(|refusal| refusal.plugin.clone())
+            .collect()
     }
 
     /// The pod's code when no node is left: an object that must change outweighs what only has to wait, and removing pods may
@@ -92,7 +100,10 @@ impl Refusals {
             }
         }
         counts.sort_by(|(a, m), (b, n)| n.cmp(m).then(a.cmp(b)));
-        let parts: Vec<String> = counts.iter().map(|(reason, count)| format!("{count} {reason}")).collect();
+        let parts: Vec<String> = counts
+            .iter()
+            .map(|(reason, count)| format!("{count} {reason}"))
+            .collect();
         match parts.is_empty() {
             true => format!("0/{nodes} nodes are available"),
             false => format!("0/{nodes} nodes are available: {}", parts.join(", ")),
@@ -101,14 +112,21 @@ impl Refusals {
 
     fn entry(&mut self, plugin: &str, status: &Status) -> &mut Refusal {
         // Neighbouring nodes mostly give the same answer, and then nothing has to be allocated.
-        let last = self.last.filter(|&last| self.list[last].plugin.as_ref() == plugin && self.list[last].status == *status);
+        let last = self.last.filter(|&last| {
+            self.list[last].plugin.as_ref() == plugin && self.list[last].status == *status
+        });
         let index = last.unwrap_or_else(|| {
             let key = (Arc::from(plugin), status.clone());
             let next = self.list.len();
             let index = *self.index.entry(key.clone()).or_insert(next);
             if index == next {
                 let (plugin, status) = key;
-                self.list.push(Refusal { plugin, status, count: 0, nodes: Vec::new() });
+                self.list.push(Refusal {
+                    plugin,
+                    status,
+                    count: 0,
+                    nodes: Vec::new(),
+                });
             }
             index
         });

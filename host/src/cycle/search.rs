@@ -27,7 +27,11 @@ pub struct Search {
 impl Search {
     /// Nothing visited yet; keeps up to `names` names of nodes per reason.
     pub fn new(names: usize) -> Self {
-        Self { refusals: Refusals::new(names), feasible: Vec::new(), visited: 0 }
+        Self {
+            refusals: Refusals::new(names),
+            feasible: Vec::new(),
+            visited: 0,
+        }
     }
 
     pub(super) fn run(
@@ -43,7 +47,11 @@ impl Search {
         let nodes = in_scope(input, scope);
         let asks = has_filter && *scope != Scope::Skip;
         let mut rest = nodes.as_slice();
-        let mut size = if wanted == usize::MAX { LARGEST_BATCH } else { FIRST_BATCH };
+        let mut size = if wanted == usize::MAX {
+            LARGEST_BATCH
+        } else {
+            FIRST_BATCH
+        };
         while !rest.is_empty() && self.feasible.len() < wanted {
             let (batch, behind) = rest.split_at(size.min(rest.len()));
             let judged = judge(instance, id, input, batch, asks)?;
@@ -55,7 +63,13 @@ impl Search {
     }
 
     /// Takes the verdicts of a batch in node order, up to the first error or the last wanted node.
-    fn take(&mut self, batch: &[&Node], judged: &Judged, wanted: usize, plugin: &str) -> Result<(), Stop> {
+    fn take(
+        &mut self,
+        batch: &[&Node],
+        judged: &Judged,
+        wanted: usize,
+        plugin: &str,
+    ) -> Result<(), Stop> {
         for (node, verdict) in batch.iter().zip(&judged.verdicts) {
             if self.feasible.len() >= wanted {
                 break;
@@ -66,7 +80,10 @@ impl Search {
                     self.refusals.add(name, status, &node.name);
                     continue;
                 }
-                Verdict::Plugin(index) => judged.statuses.get(*index as usize).unwrap_or(&judged.missing),
+                Verdict::Plugin(index) => judged
+                    .statuses
+                    .get(*index as usize)
+                    .unwrap_or(&judged.missing),
             };
             if status.code == Code::Success {
                 self.feasible.push((*node).clone());
@@ -75,8 +92,19 @@ impl Search {
             } else {
                 // The attempt is aborted: what other nodes said no longer decides anything.
                 self.refusals.clear();
-                self.refusals.add(plugin, &Status { code: Code::Error, ..status.clone() }, &node.name);
-                return Err(Failure::error(Point::Filter, framework_error(Point::Filter, plugin, status)).into());
+                self.refusals.add(
+                    plugin,
+                    &Status {
+                        code: Code::Error,
+                        ..status.clone()
+                    },
+                    &node.name,
+                );
+                return Err(Failure::error(
+                    Point::Filter,
+                    framework_error(Point::Filter, plugin, status),
+                )
+                .into());
             }
         }
         Ok(())
@@ -99,7 +127,11 @@ enum Verdict {
 
 /// The nodes to visit, from the rotating start on.
 fn in_scope<'a>(input: &Input<'a>, scope: &Scope) -> Vec<&'a Node> {
-    let start = if input.nodes.is_empty() { 0 } else { input.start % input.nodes.len() };
+    let start = if input.nodes.is_empty() {
+        0
+    } else {
+        input.start % input.nodes.len()
+    };
     let (behind, front) = input.nodes.split_at(start);
     let rotated = front.iter().chain(behind);
     match scope {
@@ -119,11 +151,17 @@ fn judge(
     asks: bool,
 ) -> Result<Judged, PluginError> {
     let native: Vec<_> = batch.iter().map(|node| input.native.check(node)).collect();
-    let open = batch.iter().zip(&native).filter(|(_, refusal)| refusal.is_none());
+    let open = batch
+        .iter()
+        .zip(&native)
+        .filter(|(_, refusal)| refusal.is_none());
     let slots: Vec<Slot> = open.map(|(node, _)| node.slot).collect();
     let Answers { verdicts, statuses } = match asks && !slots.is_empty() {
         true => instance.filter(id, &slots)?,
-        false => Answers { verdicts: vec![0; slots.len()], statuses: vec![Status::success()] },
+        false => Answers {
+            verdicts: vec![0; slots.len()],
+            statuses: vec![Status::success()],
+        },
     };
     let mut answers = verdicts.into_iter();
     let verdict = |refusal: Option<_>| match refusal {
@@ -131,5 +169,9 @@ fn judge(
         None => Verdict::Plugin(answers.next().unwrap_or(u32::MAX)),
     };
     let verdicts = native.into_iter().map(verdict).collect();
-    Ok(Judged { verdicts, statuses, missing: Status::new(Code::Error, "the plugin gave no verdict for a node") })
+    Ok(Judged {
+        verdicts,
+        statuses,
+        missing: Status::new(Code::Error, "the plugin gave no verdict for a node"),
+    })
 }

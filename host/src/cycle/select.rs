@@ -9,13 +9,21 @@ const HIGHEST_SCORE: i128 = 100;
 pub fn choose<'a>(nodes: &'a [Node], scores: Option<&[i64]>) -> Result<&'a Node, String> {
     let scores = match scores {
         Some(scores) if scores.len() != nodes.len() => {
-            return Err(format!("the plugin scored {} of {} nodes", scores.len(), nodes.len()));
+            return Err(format!(
+                "the plugin scored {} of {} nodes",
+                scores.len(),
+                nodes.len()
+            ));
         }
         Some(scores) => normalise(scores),
         None => vec![0; nodes.len()],
     };
-    let best = nodes.iter().zip(scores).min_by(|(a, m), (b, n)| n.cmp(m).then_with(|| a.name.cmp(&b.name)));
-    best.map(|(node, _)| node).ok_or_else(|| "there is no node to choose from".to_owned())
+    let best = nodes
+        .iter()
+        .zip(scores)
+        .min_by(|(a, m), (b, n)| n.cmp(m).then_with(|| a.name.cmp(&b.name)));
+    best.map(|(node, _)| node)
+        .ok_or_else(|| "there is no node to choose from".to_owned())
 }
 
 /// Brings scores to 0..100, linearly.
@@ -23,5 +31,8 @@ fn normalise(scores: &[i64]) -> Vec<i128> {
     let lowest = scores.iter().min().copied().map_or(0, i128::from);
     let highest = scores.iter().max().copied().map_or(0, i128::from);
     let span = (highest - lowest).max(1);
-    scores.iter().map(|&score| (i128::from(score) - lowest) * HIGHEST_SCORE / span).collect()
+    scores
+        .iter()
+        .map(|&score| (i128::from(score) - lowest) * HIGHEST_SCORE / span)
+        .collect()
 }

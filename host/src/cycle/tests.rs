@@ -34,8 +34,22 @@ fn with_plugin(plugin: Fake, nodes: &[&str]) -> Bench {
     let services = Arc::new(Mutex::new(Cluster::new(Settings::default())));
     let instance = plugin.scheduling(services).unwrap();
     plugin.take_calls();
-    let nodes = nodes.iter().zip(10..).map(|(&name, slot)| Node { slot, name: name.into() }).collect();
-    Bench { plugin, instance, nodes, native: Refuse(BTreeMap::new()), strategy: Strategy::AllNodes, start: 0 }
+    let nodes = nodes
+        .iter()
+        .zip(10..)
+        .map(|(&name, slot)| Node {
+            slot,
+            name: name.into(),
+        })
+        .collect();
+    Bench {
+        plugin,
+        instance,
+        nodes,
+        native: Refuse(BTreeMap::new()),
+        strategy: Strategy::AllNodes,
+        start: 0,
+    }
 }
 
 impl Bench {
@@ -72,11 +86,19 @@ fn reserved(attempt: &Attempt) -> &str {
 }
 
 fn refusing(code: Code, reason: &'static str) -> Script {
-    Script { filter: Box::new(move |_| Ok(Status::new(code, reason))), ..Script::default() }
+    Script {
+        filter: Box::new(move |_| Ok(Status::new(code, reason))),
+        ..Script::default()
+    }
 }
 
 fn rejectors(failure: &Failure) -> Vec<&str> {
-    failure.rejection.rejectors.iter().map(AsRef::as_ref).collect()
+    failure
+        .rejection
+        .rejectors
+        .iter()
+        .map(AsRef::as_ref)
+        .collect()
 }
 
 #[test]
@@ -84,10 +106,25 @@ fn the_first_by_name_of_the_feasible_nodes_is_reserved() {
     let mut bench = bench(Script::default(), &["b", "a"]);
     let attempt = bench.run();
     assert_eq!(reserved(&attempt), "a");
-    assert_eq!(bench.calls(), ["pre-filter p", "filter [10, 11]", "pre-score [10, 11]", "reserve 11", "end-cycle"]);
+    assert_eq!(
+        bench.calls(),
+        [
+            "pre-filter p",
+            "filter [10, 11]",
+            "pre-score [10, 11]",
+            "reserve 11",
+            "end-cycle"
+        ]
+    );
     assert_eq!((attempt.visited, attempt.feasible.len()), (2, 2));
     let plan = Some(plan_of("plan of reserve"));
-    assert_eq!(attempt.outcome, Outcome::Reserved { node: "a".into(), plan });
+    assert_eq!(
+        attempt.outcome,
+        Outcome::Reserved {
+            node: "a".into(),
+            plan
+        }
+    );
 }
 
 #[test]
@@ -103,7 +140,10 @@ fn one_feasible_node_is_not_scored() {
     };
     let mut bench = bench(script, &["a", "b"]);
     assert_eq!(reserved(&bench.run()), "b");
-    assert_eq!(bench.calls(), ["pre-filter p", "filter [10, 11]", "reserve 11", "end-cycle"]);
+    assert_eq!(
+        bench.calls(),
+        ["pre-filter p", "filter [10, 11]", "reserve 11", "end-cycle"]
+    );
 }
 
 /// 7, 7 and -1 become 100, 100 and 0: the name decides between the first two.
@@ -133,7 +173,10 @@ fn extreme_scores_are_compared() {
 
 #[test]
 fn a_skipping_pre_score_skips_score() {
-    let script = Script { pre_score: Box::new(|_| Ok(Status::new(Code::Skip, ""))), ..Script::default() };
+    let script = Script {
+        pre_score: Box::new(|_| Ok(Status::new(Code::Skip, ""))),
+        ..Script::default()
+    };
     let mut bench = with_plugin(Fake::new(script).with_point("score"), &["a", "b"]);
     assert_eq!(reserved(&bench.run()), "a");
     assert!(!bench.calls().iter().any(|call| call.starts_with("score")));
@@ -141,27 +184,56 @@ fn a_skipping_pre_score_skips_score() {
 
 #[test]
 fn native_filters_come_first_and_their_nodes_are_not_asked_about() {
-    let mut bench = bench(refusing(Code::UnschedulableAndUnresolvable, "cannot allocate all claims"), &["a", "b", "c"]);
-    bench.native.0.insert("b", ("NodeResourcesFit", "Insufficient cpu"));
+    let mut bench = bench(
+        refusing(
+            Code::UnschedulableAndUnresolvable,
+            "cannot allocate all claims",
+        ),
+        &["a", "b", "c"],
+    );
+    bench
+        .native
+        .0
+        .insert("b", ("NodeResourcesFit", "Insufficient cpu"));
     let attempt = bench.run();
-    assert_eq!(bench.calls(), ["pre-filter p", "filter [10, 12]", "post-filter", "end-cycle"]);
+    assert_eq!(
+        bench.calls(),
+        [
+            "pre-filter p",
+            "filter [10, 12]",
+            "post-filter",
+            "end-cycle"
+        ]
+    );
     let failure = failure(&attempt);
     assert_eq!(
         failure.status.message(),
         "0/3 nodes are available: 2 cannot allocate all claims, 1 Insufficient cpu. still not schedulable"
     );
-    assert_eq!((failure.at, failure.status.code), (Point::Filter, Code::Unschedulable));
+    assert_eq!(
+        (failure.at, failure.status.code),
+        (Point::Filter, Code::Unschedulable)
+    );
     assert_eq!(rejectors(failure), ["Fake", "NodeResourcesFit"]);
     let refusals = attempt.refusals.sorted();
     assert_eq!((refusals[0].count, refusals[0].nodes.len()), (2, 2));
-    assert_eq!((refusals[1].plugin.as_ref(), refusals[1].nodes[0].as_ref()), ("NodeResourcesFit", "b"));
+    assert_eq!(
+        (refusals[1].plugin.as_ref(), refusals[1].nodes[0].as_ref()),
+        ("NodeResourcesFit", "b")
+    );
 }
 
 #[test]
 fn the_code_says_whether_removing_pods_could_help() {
     let code = |script| failure(&bench(script, &["a"]).run()).status.code;
-    assert_eq!(code(refusing(Code::Unschedulable, "x")), Code::Unschedulable);
-    assert_eq!(code(refusing(Code::UnschedulableAndUnresolvable, "x")), Code::UnschedulableAndUnresolvable);
+    assert_eq!(
+        code(refusing(Code::Unschedulable, "x")),
+        Code::Unschedulable
+    );
+    assert_eq!(
+        code(refusing(Code::UnschedulableAndUnresolvable, "x")),
+        Code::UnschedulableAndUnresolvable
+    );
 }
 
 #[test]
@@ -169,14 +241,20 @@ fn an_invalid_object_decides_only_if_no_node_is_left() {
     let script = || Script {
         filter: Box::new(|(_, slot)| {
             Ok(match slot {
-                10 => Status::new(Code::InvalidObject, "ResourceSlice s: spec.devices: not a list"),
+                10 => Status::new(
+                    Code::InvalidObject,
+                    "ResourceSlice s: spec.devices: not a list",
+                ),
                 11 => Status::new(Code::Unschedulable, "busy"),
                 _ => Status::success(),
             })
         }),
         ..Script::default()
     };
-    assert_eq!(failure(&bench(script(), &["a", "b"]).run()).status.code, Code::InvalidObject);
+    assert_eq!(
+        failure(&bench(script(), &["a", "b"]).run()).status.code,
+        Code::InvalidObject
+    );
     assert_eq!(reserved(&bench(script(), &["a", "b", "c"]).run()), "c");
 }
 
@@ -195,16 +273,28 @@ fn the_first_error_in_node_order_aborts_the_cycle() {
     let mut bench = bench(script, &["a", "b", "c"]);
     let attempt = bench.run();
     let failure = failure(&attempt);
-    assert_eq!((failure.at, failure.status.code), (Point::Filter, Code::Error));
-    assert_eq!(failure.status.message(), "running \"Fake\" filter plugin: first");
+    assert_eq!(
+        (failure.at, failure.status.code),
+        (Point::Filter, Code::Error)
+    );
+    assert_eq!(
+        failure.status.message(),
+        "running \"Fake\" filter plugin: first"
+    );
     assert_eq!(failure.rejection, Rejection::default());
-    assert_eq!(bench.calls(), ["pre-filter p", "filter [10, 11, 12]", "end-cycle"]);
+    assert_eq!(
+        bench.calls(),
+        ["pre-filter p", "filter [10, 11, 12]", "end-cycle"]
+    );
     assert_eq!(attempt.refusals.sorted()[0].nodes, ["b".into()]);
 }
 
 #[test]
 fn pre_filter_outcomes() {
-    let with = |scope: Scope| Script { scope: Box::new(move |_| Ok(scope.clone())), ..Script::default() };
+    let with = |scope: Scope| Script {
+        scope: Box::new(move |_| Ok(scope.clone())),
+        ..Script::default()
+    };
     let mut skip = bench(with(Scope::Skip), &["a"]);
     assert_eq!(reserved(&skip.run()), "a");
     assert_eq!(skip.calls(), ["pre-filter p", "reserve 10", "end-cycle"]);
@@ -220,15 +310,30 @@ fn pre_filter_outcomes() {
     let status = Status::new(Code::UnschedulableAndUnresolvable, "no class");
     let mut rejected = bench(with(Scope::Rejected(status)), &["a"]);
     let attempt = rejected.run();
-    assert_eq!(rejected.calls(), ["pre-filter p", "post-filter", "end-cycle"]);
-    assert_eq!((failure(&attempt).at, attempt.visited), (Point::PreFilter, 0));
-    assert_eq!(failure(&attempt).status.message(), "no class. still not schedulable");
+    assert_eq!(
+        rejected.calls(),
+        ["pre-filter p", "post-filter", "end-cycle"]
+    );
+    assert_eq!(
+        (failure(&attempt).at, attempt.visited),
+        (Point::PreFilter, 0)
+    );
+    assert_eq!(
+        failure(&attempt).status.message(),
+        "no class. still not schedulable"
+    );
     assert_eq!(attempt.refusals.sorted()[0].status.message(), "no class");
 
-    let mut aborted = bench(with(Scope::Rejected(Status::new(Code::Error, "broken"))), &["a"]);
+    let mut aborted = bench(
+        with(Scope::Rejected(Status::new(Code::Error, "broken"))),
+        &["a"],
+    );
     let attempt = aborted.run();
     assert_eq!(aborted.calls(), ["pre-filter p", "end-cycle"]);
-    assert_eq!(failure(&attempt).status.message(), "running PreFilter plugin \"Fake\": broken");
+    assert_eq!(
+        failure(&attempt).status.message(),
+        "running PreFilter plugin \"Fake\": broken"
+    );
 }
 
 #[test]
@@ -238,7 +343,13 @@ fn a_failing_post_filter_leaves_the_pod_unschedulable() {
         ..refusing(Code::Unschedulable, "busy")
     };
     let attempt = bench(script, &["a"]).run();
-    assert_eq!(failure(&attempt).status, Status::new(Code::Unschedulable, "0/1 nodes are available: 1 busy. conflict"));
+    assert_eq!(
+        failure(&attempt).status,
+        Status::new(
+            Code::Unschedulable,
+            "0/1 nodes are available: 1 busy. conflict"
+        )
+    );
     assert_eq!(rejectors(failure(&attempt)), ["Fake"]);
 }
 
@@ -249,13 +360,36 @@ fn a_failed_reserve_is_undone_with_its_plan() {
         (Code::Pending, true, "no"),
         (Code::Error, false, "running Reserve plugin \"Fake\": no"),
     ] {
-        let reserve = Box::new(move |_: &_, _, _: &mut dyn crate::plugin::Services| Ok(Status::new(code, "no")));
-        let attempt = bench(Script { reserve, ..Script::default() }, &["a"]).run();
-        let Outcome::Failed { failure, undo } = &attempt.outcome else { panic!("reserved") };
-        assert_eq!(*undo, Some(Undo { node: "a".into(), plan: Some(plan_of("plan of reserve")) }));
-        assert_eq!((failure.at, failure.status.message().as_str()), (Point::Reserve, message));
+        let reserve = Box::new(move |_: &_, _, _: &mut dyn crate::plugin::Services| {
+            Ok(Status::new(code, "no"))
+        });
+        let attempt = bench(
+            Script {
+                reserve,
+                ..Script::default()
+            },
+            &["a"],
+        )
+        .run();
+        let Outcome::Failed { failure, undo } = &attempt.outcome else {
+            panic!("reserved")
+        };
+        assert_eq!(
+            *undo,
+            Some(Undo {
+                node: "a".into(),
+                plan: Some(plan_of("plan of reserve"))
+            })
+        );
+        assert_eq!(
+            (failure.at, failure.status.message().as_str()),
+            (Point::Reserve, message)
+        );
         assert_eq!(!failure.rejection.pending.is_empty(), pending);
-        assert_eq!(failure.rejection.rejectors.is_empty(), code != Code::Unschedulable);
+        assert_eq!(
+            failure.rejection.rejectors.is_empty(),
+            code != Code::Unschedulable
+        );
     }
 }
 
@@ -270,17 +404,35 @@ fn a_trap_is_an_error_of_the_pod_and_ends_the_instance() {
         }
         script
     };
-    for (call, point) in [("pre-filter", Point::PreFilter), ("filter", Point::Filter), ("reserve", Point::Reserve)] {
+    for (call, point) in [
+        ("pre-filter", Point::PreFilter),
+        ("filter", Point::Filter),
+        ("reserve", Point::Reserve),
+    ] {
         let mut bench = bench(dies(call), &["a"]);
         let attempt = bench.run();
         assert_eq!(attempt.died, Some(trap(call)));
-        assert_eq!((failure(&attempt).at, failure(&attempt).status.code), (point, Code::Error));
-        assert_eq!(failure(&attempt).status.message(), format!("plugin Fake 1: {call}: unreachable"));
+        assert_eq!(
+            (failure(&attempt).at, failure(&attempt).status.code),
+            (point, Code::Error)
+        );
+        assert_eq!(
+            failure(&attempt).status.message(),
+            format!("plugin Fake 1: {call}: unreachable")
+        );
         assert!(!bench.calls().contains(&"end-cycle".to_owned()));
     }
     let mut in_reserve = bench(dies("reserve"), &["a"]);
-    let Outcome::Failed { undo, .. } = in_reserve.run().outcome else { panic!("reserved") };
-    assert_eq!(undo, Some(Undo { node: "a".into(), plan: None }));
+    let Outcome::Failed { undo, .. } = in_reserve.run().outcome else {
+        panic!("reserved")
+    };
+    assert_eq!(
+        undo,
+        Some(Undo {
+            node: "a".into(),
+            plan: None
+        })
+    );
 }
 
 /// Batches grow 4, 8, 16: node 5 is in the second one.
@@ -339,8 +491,18 @@ fn only_some_names_are_kept_but_all_nodes_are_counted() {
 #[test]
 fn the_sentence_counts_each_text() {
     let mut refusals = Refusals::new(2);
-    let both = Status { code: Code::Unschedulable, reasons: vec!["Insufficient cpu".into(), "Insufficient memory".into()] };
+    let both = Status {
+        code: Code::Unschedulable,
+        reasons: vec!["Insufficient cpu".into(), "Insufficient memory".into()],
+    };
     refusals.add("P", &both, &"a".into());
-    refusals.add("P", &Status::new(Code::Unschedulable, "Insufficient memory"), &"b".into());
-    assert_eq!(refusals.sentence(2), "0/2 nodes are available: 2 Insufficient memory, 1 Insufficient cpu");
+    refusals.add(
+        "P",
+        &Status::new(Code::Unschedulable, "Insufficient memory"),
+        &"b".into(),
+    );
+    assert_eq!(
+        refusals.sentence(2),
+        "0/2 nodes are available: 2 Insufficient memory, 1 Insufficient cpu"
+    );
 }

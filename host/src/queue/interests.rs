@@ -26,7 +26,10 @@ impl Interests {
         let plugin: Arc<str> = plugin.into();
         for interest in interests {
             self.hints |= interest.hinted;
-            self.by_kind.entry(interest.kind.clone()).or_default().push((plugin.clone(), interest));
+            self.by_kind
+                .entry(interest.kind.clone())
+                .or_default()
+                .push((plugin.clone(), interest));
         }
     }
 
@@ -42,7 +45,11 @@ impl Interests {
 
     /// Plugins that registered the event, and whether they want to be asked. Each plugin once.
     pub fn of(&self, event: &ObjectEvent) -> Vec<(Arc<str>, bool)> {
-        let mut found: Vec<(Arc<str>, bool)> = self.everything.iter().map(|plugin| (plugin.clone(), false)).collect();
+        let mut found: Vec<(Arc<str>, bool)> = self
+            .everything
+            .iter()
+            .map(|plugin| (plugin.clone(), false))
+            .collect();
         for (plugin, interest) in self.by_kind.get(&event.kind).into_iter().flatten() {
             if !interest.actions.contains(&event.action) {
                 continue;
@@ -68,5 +75,9 @@ impl Interests {
 
 /// An interest that needs no hint.
 pub fn plain(kind: &str, actions: &[Action]) -> Interest {
-    Interest { kind: Kind::new(kind), actions: actions.to_vec(), hinted: false }
+    Interest {
+        kind: Kind::new(kind),
+        actions: actions.to_vec(),
+        hinted: false,
+    }
 }

@@ -15,15 +15,28 @@ struct Answers {
 impl Advisor for Answers {
     fn pre_enqueue(&mut self, pod: &Object) -> Result<(), Gate> {
         match self.gated.contains(&pod.id().name.as_ref()) {
-            true => Err(Gate { plugin: "P".into(), status: Status::new(Code::UnschedulableAndUnresolvable, "gated") }),
+            true => Err(Gate {
+                plugin: "P".into(),
+                status: Status::new(Code::UnschedulableAndUnresolvable, "gated"),
+            }),
             false => Ok(()),
         }
     }
 
     fn hints(&mut self, plugin: &str, event: &ObjectEvent, pods: &[Object]) -> Vec<Hint> {
         let names: Vec<&str> = pods.iter().map(|pod| pod.id().name.as_ref()).collect();
-        self.asked.push(format!("{plugin} {} {}", describe(event), names.join(" ")));
-        names.iter().map(|name| if self.skips.contains(name) { Hint::Skip } else { Hint::Queue }).collect()
+        self.asked
+            .push(format!("{plugin} {} {}", describe(event), names.join(" ")));
+        names
+            .iter()
+            .map(|name| {
+                if self.skips.contains(name) {
+                    Hint::Skip
+                } else {
+                    Hint::Queue
+                }
+            })
+            .collect()
     }
 }
 
@@ -36,8 +49,16 @@ struct Bench {
 fn bench(interests: Vec<Interest>) -> Bench {
     let mut registered = Interests::new();
     registered.register("P", interests);
-    let advisor = Answers { gated: Vec::new(), skips: Vec::new(), asked: Vec::new() };
-    Bench { queue: Queue::new(registered), advisor, now: 0 }
+    let advisor = Answers {
+        gated: Vec::new(),
+        skips: Vec::new(),
+        asked: Vec::new(),
+    };
+    Bench {
+        queue: Queue::new(registered),
+        advisor,
+        now: 0,
+    }
 }
 
 fn always(_: &QueuedPod, _: Held) -> bool {
@@ -45,24 +66,38 @@ fn always(_: &QueuedPod, _: Held) -> bool {
 }
 
 fn by(plugin: &str) -> Rejection {
-    Rejection { rejectors: [plugin.into()].into(), ..Rejection::default() }
+    Rejection {
+        rejectors: [plugin.into()].into(),
+        ..Rejection::default()
+    }
 }
 
 fn pending(plugin: &str) -> Rejection {
-    Rejection { pending: [plugin.into()].into(), ..Rejection::default() }
+    Rejection {
+        pending: [plugin.into()].into(),
+        ..Rejection::default()
+    }
 }
 
 impl Bench {
     fn add(&mut self, name: &str, priority: i64) {
-        self.queue.add(pod(name), priority, self.now, &mut self.advisor);
+        self.queue
+            .add(pod(name), priority, self.now, &mut self.advisor);
     }
 
     fn pop(&mut self) -> Option<String> {
-        self.queue.pop(self.now).map(|queued| queued.pod.id().name.to_string())
+        self.queue
+            .pop(self.now)
+            .map(|queued| queued.pod.id().name.to_string())
     }
 
     fn fail(&mut self, name: &str, rejection: Rejection) {
-        self.queue.failed(&format!("uid-{name}"), rejection, self.now, &mut self.advisor);
+        self.queue.failed(
+            &format!("uid-{name}"),
+            rejection,
+            self.now,
+            &mut self.advisor,
+        );
     }
 
     /// Adds, pops and fails one pod.
@@ -73,12 +108,15 @@ impl Bench {
     }
 
     fn event(&mut self, object: Object) {
-        self.queue.on_event(&added(object), self.now, &mut self.advisor);
+        self.queue
+            .on_event(&added(object), self.now, &mut self.advisor);
     }
 
     /// Seconds until something is due.
     fn due(&self) -> Option<f64> {
-        self.queue.next_flush(&always).map(|due| (due - self.now) as f64 / SECOND as f64)
+        self.queue
+            .next_flush(&always)
+            .map(|due| (due - self.now) as f64 / SECOND as f64)
     }
 
     /// Lets the time pass that `due` tells, and pops.
@@ -90,7 +128,11 @@ impl Bench {
 
     fn why(&self, name: &str) -> Vec<String> {
         let queued = self.queue.get(&format!("uid-{name}")).unwrap();
-        queued.retries.iter().map(|retry| retry.why.clone()).collect()
+        queued
+            .retries
+            .iter()
+            .map(|retry| retry.why.clone())
+            .collect()
     }
 }
 
@@ -156,7 +198,9 @@ fn only_events_of_a_plugin_that_refused_the_pod_count() {
     bench.now = SECOND;
     bench.event(thing("t"));
     assert_eq!(bench.pop(), None);
-    let other = Object::from_value(json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n"}})).unwrap();
+    let other =
+        Object::from_value(json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n"}}))
+            .unwrap();
     bench.refuse("b", by("P"));
     bench.now = 2 * SECOND;
     bench.event(other);
@@ -181,7 +225,10 @@ fn hints_are_asked_once_for_all_pods_and_a_skip_keeps_the_pod() {
     bench.now = SECOND;
     bench.event(thing("t"));
     assert_eq!(bench.advisor.asked, ["P Thing ns/t added a b c"]);
-    assert_eq!([bench.pop(), bench.pop(), bench.pop()], [Some("a".into()), Some("c".into()), None]);
+    assert_eq!(
+        [bench.pop(), bench.pop(), bench.pop()],
+        [Some("a".into()), Some("c".into()), None]
+    );
 }
 
 #[test]
@@ -195,7 +242,14 @@ fn without_hints_an_event_during_the_cycle_means_backoff() {
     bench.add("b", 0);
     bench.pop();
     bench.fail("b", by("P"));
-    let waits = |held| bench.queue.timed().iter().filter(|(.., other)| *other == held).count();
+    let waits = |held| {
+        bench
+            .queue
+            .timed()
+            .iter()
+            .filter(|(.., other)| *other == held)
+            .count()
+    };
     assert_eq!((waits(Held::Backoff), waits(Held::Pool)), (1, 1));
 }
 
@@ -224,7 +278,12 @@ fn with_hints_events_during_the_cycle_are_replayed() {
     bench.fail("b", by("P"));
     assert_eq!(
         bench.advisor.asked,
-        ["P Thing ns/t added a", "P Thing ns/u added a", "P Thing ns/t added b", "P Thing ns/u added b"]
+        [
+            "P Thing ns/t added a",
+            "P Thing ns/u added a",
+            "P Thing ns/t added b",
+            "P Thing ns/u added b"
+        ]
     );
     assert_eq!(bench.pop_when_due().as_deref(), Some("a"));
     assert_eq!(bench.pop(), None);
@@ -288,10 +347,16 @@ fn a_generated_claim_in_the_status_wakes_the_pod_and_other_status_does_not() {
         value["status"] = status;
         Object::from_value(value).unwrap()
     };
-    bench.queue.update(with_status(json!({"phase": "Pending"})), 0, &mut bench.advisor);
+    bench.queue.update(
+        with_status(json!({"phase": "Pending"})),
+        0,
+        &mut bench.advisor,
+    );
     assert_eq!(bench.pop(), None);
     let status = json!({"resourceClaimStatuses": [{"name": "c", "resourceClaimName": "a-c"}]});
-    bench.queue.update(with_status(status), 0, &mut bench.advisor);
+    bench
+        .queue
+        .update(with_status(status), 0, &mut bench.advisor);
     assert_eq!(bench.pop().as_deref(), Some("a"));
 }
 
@@ -305,7 +370,10 @@ fn what_is_pointless_stays_where_it_is() {
     assert_eq!(bench.queue.next_flush(&in_pool), Some(POOL_LIMIT));
     bench.now = POOL_LIMIT;
     bench.queue.flush(bench.now, &in_pool, &mut bench.advisor);
-    assert_eq!([bench.pop().as_deref(), bench.pop().as_deref()], [Some("b"), None]);
+    assert_eq!(
+        [bench.pop().as_deref(), bench.pop().as_deref()],
+        [Some("b"), None]
+    );
 }
 
 #[test]

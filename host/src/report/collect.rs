@@ -12,10 +12,22 @@ use super::{PodReport, ReasonReport, Report, RetryReport, Stats, Verdict, Warnin
 
 /// The report on these pods. `start` is the time on the virtual clock at which it all began.
 pub fn collect(outcomes: &[PodOutcome], notes: &[Note], cluster: &Cluster, start: Time) -> Report {
-    let pods = outcomes.iter().map(|outcome| pod(outcome, cluster, start)).collect();
-    let warnings =
-        notes.iter().map(|note| WarningReport { object: note.object.clone(), message: note.message.clone() }).collect();
-    Report { pods, warnings, stats: None }
+    let pods = outcomes
+        .iter()
+        .map(|outcome| pod(outcome, cluster, start))
+        .collect();
+    let warnings = notes
+        .iter()
+        .map(|note| WarningReport {
+            object: note.object.clone(),
+            message: note.message.clone(),
+        })
+        .collect();
+    Report {
+        pods,
+        warnings,
+        stats: None,
+    }
 }
 
 /// What was measured, in nanoseconds where the report has milliseconds.
@@ -34,7 +46,12 @@ pub struct Measured {
 impl Report {
     /// Adds what it cost.
     pub fn with_stats(mut self, measured: Measured) -> Self {
-        let Measured { load, elapsed, calls, counts } = measured;
+        let Measured {
+            load,
+            elapsed,
+            calls,
+            counts,
+        } = measured;
         let seconds = elapsed as f64 / 1e9;
         let placed = self.count(Verdict::Scheduled) as f64;
         self.stats = Some(Stats {
@@ -43,7 +60,11 @@ impl Report {
             nodes_visited: counts.nodes_visited,
             load_ms: milliseconds(load),
             elapsed_ms: milliseconds(elapsed),
-            pods_per_second: if seconds > 0.0 { (placed / seconds * 10.0).round() / 10.0 } else { 0.0 },
+            pods_per_second: if seconds > 0.0 {
+                (placed / seconds * 10.0).round() / 10.0
+            } else {
+                0.0
+            },
             plugin_ms: milliseconds(calls.nanoseconds.saturating_sub(calls.import_nanoseconds)),
             crossings: calls.crossings,
             bytes_in: calls.bytes_in,
@@ -66,14 +87,14 @@ fn pod(outcome: &PodOutcome, cluster: &Cluster, start: Time) -> PodReport {
     });
     let (verdict, status) = judge(outcome);
     PodReport {
-        namespace: id.namespace.clone(),
-        name: id.name.clone(),
+        namespace: id.namespace.to_string(),
+        name: id.name.to_string(),
         verdict,
         node: match &outcome.ended {
-            Ended::Bound { node } => Some(node.clone()),
+            Ended::Bound { node } => Some(node.to_string()),
             _ => None,
         },
-        feasible_nodes: outcome.feasible.clone(),
+        feasible_nodes: outcome.feasible.iter().map(ToString::to_string).collect(),
         nodes_visited: outcome.visited,
         attempts: outcome.attempts,
         retries: retries.collect(),
@@ -93,11 +114,11 @@ fn reasons(outcome: &PodOutcome) -> Vec<ReasonReport> {
     let refusals = outcome.refusals.iter();
     refusals
         .map(|refusal| ReasonReport {
-            plugin: refusal.plugin.clone(),
+            plugin: refusal.plugin.to_string(),
             code: refusal.status.code.name(),
             message: refusal.status.message(),
             count: refusal.count,
-            nodes: refusal.nodes.clone(),
+            nodes: refusal.nodes.iter().map(ToString::to_string).collect(),
         })
         .collect()
 }
@@ -105,7 +126,10 @@ fn reasons(outcome: &PodOutcome) -> Vec<ReasonReport> {
 fn judge(outcome: &PodOutcome) -> (Verdict, Status) {
     match &outcome.ended {
         Ended::Bound { .. } => (Verdict::Scheduled, Status::success()),
-        Ended::Open => (Verdict::Unschedulable, Status::new(Code::Unschedulable, "the pod was not tried")),
+        Ended::Open => (
+            Verdict::Unschedulable,
+            Status::new(Code::Unschedulable, "the pod was not tried"),
+        ),
         Ended::Refused(status) => (verdict_of(status.code), status.clone()),
         Ended::Failed(failure) => (verdict_of_failure(outcome, failure), failure.status.clone()),
     }

@@ -38,7 +38,9 @@ pub fn write(
 
 fn current<'a>(pod: &'a Object, cluster: &'a Cluster) -> &'a Object {
     let id = pod.id();
-    cluster.entry(&id.kind, &id.namespace, &id.name).map_or(pod, |entry| &entry.object)
+    cluster
+        .entry(&id.kind, &id.namespace, &id.name)
+        .map_or(pod, |entry| &entry.object)
 }
 
 fn presentable(object: &Object, known: &BTreeSet<Arc<str>>) -> Value {

@@ -30,17 +30,37 @@ pub enum Colour {
 }
 
 /// Writes the pods as a table.
-pub fn write(report: &Report, detail: Detail, colour: Colour, out: &mut dyn Write) -> io::Result<()> {
+pub fn write(
+    report: &Report,
+    detail: Detail,
+    colour: Colour,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     if report.pods.is_empty() {
         return writeln!(out, "{}", report.summary());
     }
     let heads: &[&str] = match detail {
         Detail::Short => &["NAMESPACE", "POD", "VERDICT", "NODE"],
-        Detail::Wide => &["NAMESPACE", "POD", "VERDICT", "NODE", "AT", "FEASIBLE", "VISITED", "ATTEMPTS"],
+        Detail::Wide => &[
+            "NAMESPACE",
+            "POD",
+            "VERDICT",
+            "NODE",
+            "AT",
+            "FEASIBLE",
+            "VISITED",
+            "ATTEMPTS",
+        ],
     };
     let rows: Vec<Vec<String>> = report.pods.iter().map(|pod| columns(pod, detail)).collect();
     let widths: Vec<usize> = (0..heads.len())
-        .map(|column| rows.iter().map(|row| width(&row[column])).chain([heads[column].len()]).max().unwrap_or(0))
+        .map(|column| {
+            rows.iter()
+                .map(|row| width(&row[column]))
+                .chain([heads[column].len()])
+                .max()
+                .unwrap_or(0)
+        })
         .collect();
     let used: usize = widths.iter().map(|width| width + 2).sum();
     let beside = used + ROOM <= WIDTH;
@@ -49,9 +69,19 @@ pub fn write(report: &Report, detail: Detail, colour: Colour, out: &mut dyn Writ
     writeln!(out, "{}", line(&head, &widths, last, None))?;
     for (pod, row) in report.pods.iter().zip(&rows) {
         let colour = (colour == Colour::On).then_some(pod.verdict);
-        let (indent, room) = if beside { (used, WIDTH - used) } else { (BELOW, WIDTH - BELOW) };
-        let mut lines = details(pod, detail).into_iter().flat_map(|text| wrap(&text, room));
-        let first = if beside { lines.next().unwrap_or_default() } else { String::new() };
+        let (indent, room) = if beside {
+            (used, WIDTH - used)
+        } else {
+            (BELOW, WIDTH - BELOW)
+        };
+        let mut lines = details(pod, detail)
+            .into_iter()
+            .flat_map(|text| wrap(&text, room));
+        let first = if beside {
+            lines.next().unwrap_or_default()
+        } else {
+            String::new()
+        };
         writeln!(out, "{}", line(row, &widths, &first, colour))?;
         for text in lines {
             writeln!(out, "{:indent$}{text}", "")?;
@@ -65,7 +95,12 @@ pub fn write_stats(stats: &Stats, out: &mut dyn Write) -> io::Result<()> {
     writeln!(
         out,
         "{} pods in {} cycles, {} nodes visited; load {:.1} ms, scheduling {:.1} ms ({:.0} pods/s)",
-        stats.pods, stats.cycles, stats.nodes_visited, stats.load_ms, stats.elapsed_ms, stats.pods_per_second
+        stats.pods,
+        stats.cycles,
+        stats.nodes_visited,
+        stats.load_ms,
+        stats.elapsed_ms,
+        stats.pods_per_second
     )?;
     writeln!(
         out,
@@ -79,10 +114,22 @@ pub fn write_stats(stats: &Stats, out: &mut dyn Write) -> io::Result<()> {
 
 fn columns(pod: &PodReport, detail: Detail) -> Vec<String> {
     let node = pod.node.as_deref().unwrap_or("-");
-    let mut columns = vec![printable(&pod.namespace), printable(&pod.name), pod.verdict.name().into(), printable(node)];
+    let mut columns = vec![
+        printable(&pod.namespace),
+        printable(&pod.name),
+        pod.verdict.name().into(),
+        printable(node),
+    ];
     if detail == Detail::Wide {
         columns.push(pod.at.clone().unwrap_or_else(|| "-".into()));
-        columns.extend([pod.feasible_nodes.len(), pod.nodes_visited, pod.attempts as usize].map(|n| n.to_string()));
+        columns.extend(
+            [
+                pod.feasible_nodes.len(),
+                pod.nodes_visited,
+                pod.attempts as usize,
+            ]
+            .map(|n| n.to_string()),
+        );
     }
     columns
 }
@@ -95,9 +142,16 @@ fn details(pod: &PodReport, detail: Detail) -> Vec<String> {
     };
     if detail == Detail::Wide {
         let retries = pod.retries.iter();
-        paragraphs.extend(retries.map(|retry| format!("tried again after {} s: {}", retry.after_seconds, retry.why)));
+        paragraphs
+            .extend(retries.map(|retry| {
+                format!("tried again after {} s: {}", retry.after_seconds, retry.why)
+            }));
     }
-    paragraphs.extend(pod.warnings.iter().map(|warning| format!("warning: {warning}")));
+    paragraphs.extend(
+        pod.warnings
+            .iter()
+            .map(|warning| format!("warning: {warning}")),
+    );
     paragraphs.iter().map(|text| printable(text)).collect()
 }
 
@@ -123,8 +177,15 @@ fn devices(pod: &PodReport) -> Vec<String> {
                 None => groups.push((source, vec![&device.device])),
             }
         }
-        let groups: Vec<String> = groups.iter().map(|(source, names)| format!("{source} {}", names.join(" "))).collect();
-        let devices = if groups.is_empty() { "no device".to_owned() } else { groups.join("; ") };
+        let groups: Vec<String> = groups
+            .iter()
+            .map(|(source, names)| format!("{source} {}", names.join(" ")))
+            .collect();
+        let devices = if groups.is_empty() {
+            "no device".to_owned()
+        } else {
+            groups.join("; ")
+        };
         lines.push(format!("{}: {devices}", claim.name));
     }
     lines
@@ -175,5 +236,7 @@ fn width(text: &str) -> usize {
 
 /// Control characters would let an object's text move the cursor.
 fn printable(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+    text.chars()
+        .map(|c| if c.is_control() { ' ' } else { c })
+        .collect()
 }

@@ -88,17 +88,35 @@ fn string(text: &str) -> String {
 /// JSON leaves these characters as they are; YAML takes some of them for line ends or refuses them.
 fn escaped(text: &str) -> String {
     let json = Value::from(text).to_string();
-    let special = |c: char| matches!(c, '\u{7f}'..='\u{a0}' | '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}');
+    let special = |c: char| {
+        matches!(
+            c,
+            '\u{7f}'..='\u{a0}' | '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}'
+        )
+    };
     if !json.contains(special) {
         return json;
     }
-    json.chars().map(|c| if special(c) { format!("\\u{:04x}", c as u32) } else { c.to_string() }).collect()
+    json.chars()
+        .map(|c| {
+            if special(c) {
+                format!("\\u{:04x}", c as u32)
+            } else {
+                c.to_string()
+            }
+        })
+        .collect()
 }
 
 /// A word that begins with a letter or `/`, is of harmless characters, and is no word that YAML gives a meaning.
 fn is_plain(text: &str) -> bool {
     let begins_well = text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '/');
-    let harmless = text.chars().all(|c| c.is_ascii_alphanumeric() || "-_./:+".contains(c));
+    let harmless = text
+        .chars()
+        .all(|c| c.is_ascii_alphanumeric() || "-_./:+".contains(c));
     let meaning = ["true", "false", "null", "yes", "no", "on", "off", "y", "n"];
-    begins_well && harmless && !text.ends_with(':') && !meaning.contains(&text.to_ascii_lowercase().as_str())
+    begins_well
+        && harmless
+        && !text.ends_with(':')
+        && !meaning.contains(&text.to_ascii_lowercase().as_str())
 }

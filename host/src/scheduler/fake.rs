@@ -9,9 +9,10 @@ use serde_json::{Value, json};
 
 use crate::object::{Kind, Object};
 use crate::plugin::{
-    Action, Answers, ApiCall, ApiErrorReason, BindingCall, BindingRun, CallStats, Code, CycleId, Description, Exports,
-    Fault, Hint, Interest, Nomination, ObjectEvent, Plan, Plugin, PluginError, Progress, Revision, SchedulingInstance,
-    Scope, Services, SharedServices, Slot, Status, Step, Suspension,
+    Action, Answers, ApiCall, ApiErrorReason, BindingCall, BindingRun, CallStats, Code, CycleId,
+    Description, Exports, Fault, Hint, Interest, Nomination, ObjectEvent, Plan, Plugin,
+    PluginError, Progress, Revision, SchedulingInstance, Scope, Services, SharedServices, Slot,
+    Status, Step, Suspension,
 };
 
 pub type Answer<T> = Result<T, PluginError>;
@@ -45,7 +46,9 @@ impl Default for Script {
             hint: Box::new(|_| Ok(Hint::Queue)),
             scope: Box::new(|_| Ok(Scope::AllNodes)),
             filter: Box::new(|_| Ok(Status::success())),
-            post_filter: Box::new(|_| Ok(Status::new(Code::Unschedulable, "still not schedulable"))),
+            post_filter: Box::new(|_| {
+                Ok(Status::new(Code::Unschedulable, "still not schedulable"))
+            }),
             pre_score: Box::new(|_| Ok(Status::success())),
             score: Box::new(|_| 0),
             reserve: Box::new(|_, _, _| Ok(Status::success())),
@@ -63,7 +66,15 @@ pub struct Fake {
     calls: Rc<RefCell<Vec<String>>>,
 }
 
-pub const POINTS: [&str; 7] = ["pre-enqueue", "filter", "post-filter", "pre-score", "reserve", "pre-bind", "post-bind"];
+pub const POINTS: [&str; 7] = [
+    "pre-enqueue",
+    "filter",
+    "post-filter",
+    "pre-score",
+    "reserve",
+    "pre-bind",
+    "post-bind",
+];
 
 impl Fake {
     pub fn new(script: Script) -> Self {
@@ -73,8 +84,17 @@ impl Fake {
             points: POINTS.map(str::to_owned).to_vec(),
             accesses: Vec::new(),
         };
-        let exports = Exports { enqueue: true, binding: true, ..Exports::default() };
-        Self { description, exports, script: Rc::new(RefCell::new(script)), calls: Rc::default() }
+        let exports = Exports {
+            enqueue: true,
+            binding: true,
+            ..Exports::default()
+        };
+        Self {
+            description,
+            exports,
+            script: Rc::new(RefCell::new(script)),
+            calls: Rc::default(),
+        }
     }
 
     pub fn with_point(mut self, point: &str) -> Self {
@@ -107,20 +127,43 @@ impl Plugin for Fake {
     fn scheduling(&self, services: SharedServices) -> Answer<Box<dyn SchedulingInstance>> {
         self.calls.borrow_mut().push("instance".into());
         let (script, calls) = (self.script.clone(), self.calls.clone());
-        Ok(Box::new(Instance { script, calls, services, cycles: BTreeMap::new(), next: 0 }))
+        Ok(Box::new(Instance {
+            script,
+            calls,
+            services,
+            cycles: BTreeMap::new(),
+            next: 0,
+        }))
     }
 
     fn binding(&self, services: SharedServices, call: BindingCall) -> Answer<Box<dyn BindingRun>> {
         let plan = match &call {
-            BindingCall::PreBind { plan, .. } | BindingCall::PostBind { plan, .. } => Some(plan.clone()),
+            BindingCall::PreBind { plan, .. } | BindingCall::PostBind { plan, .. } => {
+                Some(plan.clone())
+            }
             BindingCall::Unreserve { plan, .. } => plan.clone(),
         };
-        let plan = plan.map_or("none".to_owned(), |plan| String::from_utf8_lossy(&plan).into_owned());
-        self.calls.borrow_mut().push(format!("{} {} {plan}", call.name(), call.pod().id().name));
+        let plan = plan.map_or("none".to_owned(), |plan| {
+            String::from_utf8_lossy(&plan).into_owned()
+        });
+        self.calls
+            .borrow_mut()
+            .push(format!("{} {} {plan}", call.name(), call.pod().id().name));
         let (acts, result) = (self.script.borrow_mut().binding)(&call);
         let is_pre_bind = matches!(call, BindingCall::PreBind { .. });
-        let result = result.map(|status| is_pre_bind.then(|| Progress { status, plan: plan_of("plan of pre-bind") }));
-        Ok(Box::new(Run { services, acts: acts.into(), announced: None, result: Some(result), failed: None }))
+        let result = result.map(|status| {
+            is_pre_bind.then(|| Progress {
+                status,
+                plan: plan_of("plan of pre-bind"),
+            })
+        });
+        Ok(Box::new(Run {
+            services,
+            acts: acts.into(),
+            announced: None,
+            result: Some(result),
+            failed: None,
+        }))
     }
 
     fn stats(&self) -> CallStats {
@@ -159,7 +202,10 @@ impl SchedulingInstance for Instance {
     fn hints(&mut self, event: &ObjectEvent, pods: &[Object]) -> Answer<Vec<Result<Hint, String>>> {
         let names: Vec<&str> = pods.iter().map(|pod| pod.id().name.as_ref()).collect();
         self.note(format!("hints {}", names.join(" ")));
-        Ok(pods.iter().map(|pod| (self.script.borrow_mut().hint)(&(event.clone(), pod.clone()))).collect())
+        Ok(pods
+            .iter()
+            .map(|pod| (self.script.borrow_mut().hint)(&(event.clone(), pod.clone())))
+            .collect())
     }
 
     fn pre_filter(&mut self, pod: &Object, _at: Revision) -> Answer<(CycleId, Scope)> {
@@ -173,7 +219,10 @@ impl SchedulingInstance for Instance {
     fn filter(&mut self, cycle: CycleId, nodes: &[Slot]) -> Answer<Answers> {
         self.note(format!("filter {nodes:?}"));
         let pod = self.pod(cycle);
-        let mut answers = Answers { verdicts: Vec::new(), statuses: Vec::new() };
+        let mut answers = Answers {
+            verdicts: Vec::new(),
+            statuses: Vec::new(),
+        };
         for &node in nodes {
             let status = (self.script.borrow_mut().filter)(&(pod.clone(), node))?;
             let known = answers.statuses.iter().position(|other| *other == status);
@@ -200,7 +249,10 @@ impl SchedulingInstance for Instance {
     fn score(&mut self, cycle: CycleId, nodes: &[Slot]) -> Answer<Result<Vec<i64>, Status>> {
         self.note(format!("score {nodes:?}"));
         let pod = self.pod(cycle);
-        Ok(Ok(nodes.iter().map(|&node| (self.script.borrow_mut().score)(&(pod.clone(), node))).collect()))
+        Ok(Ok(nodes
+            .iter()
+            .map(|&node| (self.script.borrow_mut().score)(&(pod.clone(), node)))
+            .collect()))
     }
 
     fn reserve(&mut self, cycle: CycleId, node: Slot) -> Answer<Progress> {
@@ -208,7 +260,10 @@ impl SchedulingInstance for Instance {
         let pod = self.pod(cycle);
         let mut services = self.services.lock().unwrap();
         let status = (self.script.borrow_mut().reserve)(&pod, node, &mut *services)?;
-        Ok(Progress { status, plan: plan_of("plan of reserve") })
+        Ok(Progress {
+            status,
+            plan: plan_of("plan of reserve"),
+        })
     }
 
     fn end_cycle(&mut self, cycle: CycleId) -> Answer<()> {
@@ -231,7 +286,9 @@ impl BindingRun for Run {
     fn resume(&mut self) -> Step {
         let mut services = self.services.lock().unwrap();
         match self.announced.take() {
-            Some(Act::Call(call)) => self.failed = services.call(call).err().map(|error| error.message),
+            Some(Act::Call(call)) => {
+                self.failed = services.call(call).err().map(|error| error.message)
+            }
             Some(Act::State(act)) => act(&mut *services),
             Some(Act::Sleep(_)) | None => {}
         }
@@ -245,7 +302,9 @@ impl BindingRun for Run {
             return Step::Done(self.result.take().expect("resumed after the end"));
         };
         let suspension = match &act {
-            Act::Sleep(nanoseconds) => Suspension::Sleep { nanoseconds: *nanoseconds },
+            Act::Sleep(nanoseconds) => Suspension::Sleep {
+                nanoseconds: *nanoseconds,
+            },
             Act::Call(call) => Suspension::Api(call.verb()),
             Act::State(_) => Suspension::State("test"),
         };
@@ -259,11 +318,19 @@ pub fn plan_of(text: &str) -> Plan {
 }
 
 pub fn trap(call: &str) -> PluginError {
-    PluginError { fault: Fault::Trap, plugin: "Fake 1".into(), call: call.into(), cause: "unreachable".into() }
+    PluginError {
+        fault: Fault::Trap,
+        plugin: "Fake 1".into(),
+        call: call.into(),
+        cause: "unreachable".into(),
+    }
 }
 
 pub fn api_error(reason: ApiErrorReason, message: &str) -> crate::plugin::ApiError {
-    crate::plugin::ApiError { reason, message: message.into() }
+    crate::plugin::ApiError {
+        reason,
+        message: message.into(),
+    }
 }
 
 pub fn object(value: Value) -> Object {
@@ -271,8 +338,10 @@ pub fn object(value: Value) -> Object {
 }
 
 pub fn pod(name: &str) -> Object {
-    object(json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"namespace": "ns", "name": name, "uid": format!("uid-{name}")},
-        "spec": {"containers": [{"name": "c"}]}}))
+    object(
+        json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"namespace": "ns", "name": name, "uid": format!("uid-{name}")},
+        "spec": {"containers": [{"name": "c"}]}}),
+    )
 }
 
 pub fn node(name: &str) -> Object {
@@ -280,13 +349,24 @@ pub fn node(name: &str) -> Object {
 }
 
 pub fn thing(name: &str) -> Object {
-    object(json!({"apiVersion": "example.com/v1", "kind": "Thing", "metadata": {"namespace": "ns", "name": name, "uid": format!("uid-{name}")}}))
+    object(
+        json!({"apiVersion": "example.com/v1", "kind": "Thing", "metadata": {"namespace": "ns", "name": name, "uid": format!("uid-{name}")}}),
+    )
 }
 
 pub fn interest(kind: &str, hinted: bool) -> Interest {
-    Interest { kind: Kind::new(kind), actions: vec![Action::Add, Action::Update], hinted }
+    Interest {
+        kind: Kind::new(kind),
+        actions: vec![Action::Add, Action::Update],
+        hinted,
+    }
 }
 
 pub fn added(object: Object) -> ObjectEvent {
-    ObjectEvent { kind: object.id().kind.clone(), action: Action::Add, old: None, new: Some(object) }
+    ObjectEvent {
+        kind: object.id().kind.clone(),
+        action: Action::Add,
+        old: None,
+        new: Some(object),
+    }
 }

@@ -26,17 +26,31 @@ impl BindingHost for ClusterHost {
     }
 
     fn writes(&self) -> u64 {
-        super::lock(&self.0).stored().journal().last().map_or(0, |call| call.sequence + 1)
+        super::lock(&self.0)
+            .stored()
+            .journal()
+            .last()
+            .map_or(0, |call| call.sequence + 1)
     }
 
     fn writes_since(&self, since: u64) -> Vec<String> {
         let cluster = super::lock(&self.0);
-        let calls = cluster.stored().journal().filter(|call| call.sequence >= since);
-        let writes = calls.filter(|call| call.took_effect && call.operation != Operation::Api(Verb::Get));
-        writes.map(|write| format!("{:?} {}", write.operation, write.target)).collect()
+        let calls = cluster
+            .stored()
+            .journal()
+            .filter(|call| call.sequence >= since);
+        let writes =
+            calls.filter(|call| call.took_effect && call.operation != Operation::Api(Verb::Get));
+        writes
+            .map(|write| format!("{:?} {}", write.operation, write.target))
+            .collect()
     }
 
     fn clean_ledger(&mut self, pod: &ObjectRef) -> Vec<ObjectRef> {
-        super::lock(&self.0).remove_entries_of(&pod.uid).into_iter().map(|entry| entry.target).collect()
+        super::lock(&self.0)
+            .remove_entries_of(&pod.uid)
+            .into_iter()
+            .map(|entry| entry.target)
+            .collect()
     }
 }

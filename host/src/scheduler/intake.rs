@@ -46,14 +46,25 @@ pub fn sort(pod: &Object, input_errors: &BTreeMap<String, String>) -> Intake {
             return Intake::Refused(Status::new(Code::Unschedulable, message));
         }
     }
-    let priority = pod.value().pointer("/spec/priority").and_then(Value::as_i64).unwrap_or_default();
+    let priority = pod
+        .value()
+        .pointer("/spec/priority")
+        .and_then(Value::as_i64)
+        .unwrap_or_default();
     Intake::Pending { priority }
 }
 
 /// The refusal of upstream's plugin `SchedulingGates`, if the pod has gates.
 pub fn scheduling_gates(pod: &Object) -> Option<Status> {
-    let gates = pod.value().pointer("/spec/schedulingGates").and_then(Value::as_array).filter(|gates| !gates.is_empty())?;
-    let names: Vec<&str> = gates.iter().filter_map(|gate| gate.get("name").and_then(Value::as_str)).collect();
+    let gates = pod
+        .value()
+        .pointer("/spec/schedulingGates")
+        .and_then(Value::as_array)
+        .filter(|gates| !gates.is_empty())?;
+    let names: Vec<&str> = gates
+        .iter()
+        .filter_map(|gate| gate.get("name").and_then(Value::as_str))
+        .collect();
     let message = format!("waiting for scheduling gates: [{}]", names.join(" "));
     Some(Status::new(Code::UnschedulableAndUnresolvable, message))
 }

@@ -24,8 +24,12 @@ impl Native {
     pub fn rebuild(&mut self, cluster: &Cluster) {
         let kind = Kind::new("Node");
         let entries = cluster.list(&kind);
-        self.nodes =
-            entries.map(|entry| Node { slot: entry.slot, name: entry.object.id().name.clone() }).collect();
+        self.nodes = entries
+            .map(|entry| Node {
+                slot: entry.slot,
+                name: entry.object.id().name.clone(),
+            })
+            .collect();
         self.nodes.sort_by(|a, b| a.name.cmp(&b.name));
     }
 
@@ -58,8 +62,16 @@ impl NodeCheck for Everything {
 /// Events that may help a pod which a native filter refused.
 pub fn register(interests: &mut Interests) {
     let nodes = || plain("Node", &[Action::Add, Action::Update]);
-    for filter in ["NodeUnschedulable", "NodeName", "TaintToleration", "NodeAffinity"] {
+    for filter in [
+        "NodeUnschedulable",
+        "NodeName",
+        "TaintToleration",
+        "NodeAffinity",
+    ] {
         interests.register(filter, vec![nodes()]);
     }
-    interests.register("NodeResourcesFit", vec![nodes(), plain("Pod", &[Action::Delete, Action::Update])]);
+    interests.register(
+        "NodeResourcesFit",
+        vec![nodes(), plain("Pod", &[Action::Delete, Action::Update])],
+    );
 }

@@ -70,7 +70,11 @@ impl PodOutcome {
 
     /// What a scheduling cycle found out.
     pub fn take(&mut self, attempt: &Attempt) {
-        self.feasible = attempt.feasible.iter().map(|node| node.name.clone()).collect();
+        self.feasible = attempt
+            .feasible
+            .iter()
+            .map(|node| node.name.clone())
+            .collect();
         self.feasible.sort();
         self.visited = attempt.visited;
         self.refusals = attempt.refusals.sorted();
@@ -78,9 +82,16 @@ impl PodOutcome {
 
     /// The attempt failed. A failure that no node and no plugin accounted for becomes the only reason.
     pub fn fail(&mut self, failure: Failure, plugin: &str) {
-        let explained = self.refusals.iter().any(|refusal| refusal.status.code == failure.status.code);
+        let explained = self
+            .refusals
+            .iter()
+            .any(|refusal| refusal.status.code == failure.status.code);
         if failure.at > Point::Filter || !explained && failure.at != Point::Filter {
-            let culprit = if failure.at == Point::Bind { "DefaultBinder" } else { plugin };
+            let culprit = if failure.at == Point::Bind {
+                "DefaultBinder"
+            } else {
+                plugin
+            };
             self.refusals = for_pod(culprit, &failure.status);
         }
         self.ended = Ended::Failed(failure);

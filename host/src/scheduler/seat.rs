@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use crate::object::Object;
 use crate::plugin::{
-    Code, Description, Hint, LogLevel, ObjectEvent, Plugin, PluginError, SchedulingInstance, SharedServices, Status,
+    Code, Description, Hint, LogLevel, ObjectEvent, Plugin, PluginError, SchedulingInstance,
+    SharedServices, Status,
 };
 use crate::queue::interests::Interests;
 use crate::queue::{Advisor, Gate};
@@ -23,7 +24,11 @@ pub struct Seat {
 impl Seat {
     /// Nothing is instantiated yet.
     pub fn new(plugin: Rc<dyn Plugin>, services: SharedServices) -> Self {
-        Self { plugin, services, instance: None }
+        Self {
+            plugin,
+            services,
+            instance: None,
+        }
     }
 
     /// The active version.
@@ -83,7 +88,10 @@ impl Seat {
     }
 
     fn log(&self, message: &str) {
-        let mut services = self.services.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut services = self
+            .services
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner);
         services.log(LogLevel::Warn, "scheduler", message, &[]);
     }
 }
@@ -91,7 +99,10 @@ impl Seat {
 impl Advisor for Seat {
     fn pre_enqueue(&mut self, pod: &Object) -> Result<(), Gate> {
         if let Some(status) = scheduling_gates(pod) {
-            return Err(Gate { plugin: "SchedulingGates".into(), status });
+            return Err(Gate {
+                plugin: "SchedulingGates".into(),
+                status,
+            });
         }
         if !self.plugin.exports().enqueue || !self.description().has_point("pre-enqueue") {
             return Ok(());
@@ -101,7 +112,10 @@ impl Advisor for Seat {
             .unwrap_or_else(|error| Status::new(Code::Error, error.to_string()));
         match status.code {
             Code::Success => Ok(()),
-            _ => Err(Gate { plugin: Arc::from(self.description().name.as_str()), status }),
+            _ => Err(Gate {
+                plugin: Arc::from(self.description().name.as_str()),
+                status,
+            }),
         }
     }
 
@@ -117,7 +131,9 @@ impl Advisor for Seat {
                 })
                 .collect(),
             Err(error) => {
-                self.log(&format!("hints failed, which wakes all pods that wait: {error}"));
+                self.log(&format!(
+                    "hints failed, which wakes all pods that wait: {error}"
+                ));
                 vec![Hint::Queue; pods.len()]
             }
         }

@@ -27,7 +27,9 @@ impl Fingerprint {
 
     /// The sum with the entries in flight, of which there are few.
     pub fn with_in_flight<'a>(self, entries: impl Iterator<Item = &'a InFlight>) -> u64 {
-        entries.fold(self.0, |sum, entry| sum ^ hash(|hasher| (&entry.target, &entry.holder, &entry.json).hash(hasher)))
+        entries.fold(self.0, |sum, entry| {
+            sum ^ hash(|hasher| (&entry.target, &entry.holder, &entry.json).hash(hasher))
+        })
     }
 }
 
@@ -75,7 +77,10 @@ fn hash_object(object: &Object) -> u64 {
         for (key, value) in object.value().as_object().into_iter().flatten() {
             match (key.as_str(), value) {
                 ("metadata", Value::Object(metadata)) => {
-                    for (key, value) in metadata.iter().filter(|(key, _)| !BOOKKEEPING.contains(&key.as_str())) {
+                    for (key, value) in metadata
+                        .iter()
+                        .filter(|(key, _)| !BOOKKEEPING.contains(&key.as_str()))
+                    {
                         (key, value.to_string()).hash(hasher);
                     }
                 }
