@@ -241,7 +241,7 @@ fn the_last_of_several_definitions_wins() {
     assert_eq!(names(&input), ["Pod default/p", "Pod q"]);
     assert_eq!(input.objects[0].text("/spec/nodeName"), Some("b"));
     assert_eq!(messages(&input), [
-        "Pod default/p: defined more than once, and differently: the definition at in.yaml:9 is used, not the one at in.yaml:1"
+        "Pod default/p: defined more than once, and differently: the definition at in.yaml:10 is used, not the one at in.yaml:1"
     ]);
     let input = ok(&format!("{}{}", pod("", "a"), pod("", "a")));
     assert_eq!((names(&input).len(), messages(&input).len()), (1, 0));

@@ -338,10 +338,7 @@ mod tests {
             ["status.reservedFor", path]
         );
         let kept_and_reserved = json!({"allocation": allocated(), "reservedFor": user});
-        assert_eq!(
-            errors("v1alpha3", kept_and_reserved, reserved),
-            ["status.reservedFor", path]
-        );
+        assert_eq!(errors("v1alpha3", kept_and_reserved, reserved), [path]);
     }
 
     #[test]
