@@ -13,6 +13,8 @@ pub mod kinds {
     pub const DEVICE_CLASS: &str = "DeviceClass.resource.k8s.io";
     /// ResourceSlice.
     pub const RESOURCE_SLICE: &str = "ResourceSlice.resource.k8s.io";
+    /// DeviceTaintRule.
+    pub const DEVICE_TAINT_RULE: &str = "DeviceTaintRule.resource.k8s.io";
     /// PodSchedulingContext, classic DRA.
     pub const POD_SCHEDULING_CONTEXT: &str = "PodSchedulingContext.resource.k8s.io";
 }

@@ -166,6 +166,16 @@ impl Profile {
         self.minor >= 32
     }
 
+    /// Classic DRA was there until 1.31; its object is deleted after a bind whatever the gate says.
+    pub fn has_classic_dra(&self) -> bool {
+        self.minor <= 31
+    }
+
+    /// The deletion of an allocated claim wakes pods that wait for devices.
+    pub fn deleted_claims_wake_pods(&self) -> bool {
+        self.minor >= 36
+    }
+
     /// L1: `All` needs at least one device.
     pub fn all_mode_needs_a_device(&self) -> bool {
         self.minor >= 33
