@@ -44,6 +44,7 @@ pub mod node_selector;
 pub mod selectors;
 
 pub mod cel;
+pub mod go_quote;
 pub mod quantity;
 pub mod semver;
 
