@@ -117,7 +117,7 @@ fn write(host: &dyn Host, pod: &Pod, claim: &mut Value, allocation: Option<&Valu
         }
         edit::set_allocation(claim, allocation.clone());
     }
-    edit::reserve_for(claim, pod);
+    edit::reserve_for(claim, &pod.meta);
     let doing = match allocation {
         Some(_) => "add allocation and reservation to claim",
         None => "add reservation to claim",

@@ -7,12 +7,14 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use crate::allocator::{Allocated, Inventory};
+use crate::allocator::allocated::Allocated;
+use crate::allocator::inventory::Inventory;
+use crate::allocator::{Allocator, Outcome};
 use crate::api::wire;
-use crate::api::{DeviceClass, Node, PodSchedulingContext, ResourceClaim};
+use crate::api::{AllocationResult, DeviceClass, Node, PodSchedulingContext, ResourceClaim};
 use crate::host::{Change, Host, InFlightChange, Object, ObjectRef, Revision, Slot, kinds};
 use crate::profile::{Feature, Profile};
-use crate::selectors::Selectors;
+use crate::selectors::SelectorCache;
 
 /// An object as the model sees it, or why it cannot be used.
 pub type Read<T> = Result<Rc<T>, Rc<str>>;
@@ -58,10 +60,6 @@ impl<T> Table<T> {
         // Keys are owned pairs; the look-ups of one cycle are few, and each is cheap beside a search.
         self.at(*self.names.get(&(namespace.to_owned(), name.to_owned()))?)
     }
-
-    fn iter(&self) -> impl Iterator<Item = &T> {
-        self.slots.iter().flatten().map(|(_, value)| value)
-    }
 }
 
 /// How far each stream was read.
@@ -77,7 +75,6 @@ struct Revisions {
 }
 
 /// The cluster as this instance knows it.
-#[derive(Default)]
 pub struct View {
     read: Revisions,
     nodes: Table<Node>,
@@ -91,13 +88,24 @@ pub struct View {
     /// Devices in use.
     pub allocated: Allocated,
     /// Compiled selectors and their verdicts.
-    pub selectors: Selectors,
+    pub selectors: SelectorCache,
 }
 
 impl View {
     /// An empty view; the profile decides which CEL libraries there are.
     pub fn new(profile: &Profile) -> Self {
-        Self { selectors: Selectors::new(profile), ..Self::default() }
+        Self {
+            read: Revisions::default(),
+            nodes: Table::default(),
+            claims: Table::default(),
+            classes: Table::default(),
+            contexts: Table::default(),
+            taint_rules: Table::default(),
+            in_flight: BTreeMap::new(),
+            inventory: Inventory::default(),
+            allocated: Allocated::default(),
+            selectors: SelectorCache::new(profile),
+        }
     }
 
     /// Reads everything that is new. The error is an API error text: a kind that may not be read.
@@ -154,7 +162,7 @@ impl View {
     fn apply_slice(&mut self, step: Step, profile: &Profile) {
         match step {
             Step::Reset => {
-                self.inventory = Inventory::default();
+                self.inventory.clear();
                 self.selectors.forget_slices();
             }
             Step::Put(slot, object) => {
@@ -163,7 +171,7 @@ impl View {
                     Ok(slice) => self.inventory.put(slot, slice),
                     Err(problem) => {
                         let reach = wire::reach_of_broken_slice(&object.json);
-                        self.inventory.put_invalid(slot, reach, problem.to_string());
+                        self.inventory.put_invalid(slot, &reach, problem.to_string());
                     }
                 }
             }
@@ -190,26 +198,30 @@ impl View {
         match step {
             Step::Reset => {
                 self.claims = Table::default();
-                self.allocated.clear_stored();
+                self.allocated.clear_stored(self.inventory.names_mut());
             }
             Step::Put(slot, object) => {
                 let claim = readable(wire::resource_claim(&object.json, profile));
                 let uid = object.id.uid.clone();
+                let json = object.json;
                 if let Some((old, _)) = self.claims.put(slot, object.id, claim.clone())
                     && old.uid != uid
                 {
-                    self.allocated.remove_stored(&old.uid);
+                    self.allocated.remove_stored(self.inventory.names_mut(), &old.uid);
                 }
                 let allocation = match &claim {
                     Ok(claim) => claim.allocation.clone(),
                     // What a claim holds counts even if the rest of it cannot be used.
-                    Err(_) => wire::allocation_of_broken_claim(&object.json),
+                    Err(_) => Some(AllocationResult {
+                        results: wire::devices_of_broken_claim(&json),
+                        ..AllocationResult::default()
+                    }),
                 };
-                self.allocated.set_stored(&uid, allocation.as_ref());
+                self.allocated.set_stored(self.inventory.names_mut(), &uid, allocation.as_ref());
             }
             Step::Deleted(slot) => {
                 if let Some((id, _)) = self.claims.remove(slot) {
-                    self.allocated.remove_stored(&id.uid);
+                    self.allocated.remove_stored(self.inventory.names_mut(), &id.uid);
                 }
             }
         }
@@ -233,7 +245,7 @@ impl View {
             let page = host.in_flight_changes(*since);
             if page.reset {
                 self.in_flight.clear();
-                self.allocated.clear_in_flight();
+                self.allocated.clear_in_flight(self.inventory.names_mut());
             }
             for change in page.changes {
                 match change {
@@ -241,12 +253,12 @@ impl View {
                         let allocation = wire::resource_claim(&entry.json, profile)
                             .map(|claim| claim.allocation.unwrap_or_default())
                             .unwrap_or_default();
-                        self.allocated.set_in_flight(&entry.target.uid, &allocation);
+                        self.allocated.set_in_flight(self.inventory.names_mut(), &entry.target.uid, &allocation);
                         self.in_flight.insert(entry.target.uid, entry.holder);
                     }
                     InFlightChange::Put(_) => {}
                     InFlightChange::Removed(target) => {
-                        self.allocated.remove_in_flight(&target.uid);
+                        self.allocated.remove_in_flight(self.inventory.names_mut(), &target.uid);
                         self.in_flight.remove(&target.uid);
                     }
                 }
@@ -283,14 +295,31 @@ impl View {
         self.in_flight.contains_key(uid)
     }
 
+    /// An allocator for these claims of one pod.
+    pub fn allocator(&mut self, claims: Vec<Rc<ResourceClaim>>, profile: &Profile, steps: u64) -> Allocator {
+        let Self {
+            classes, selectors, ..
+        } = self;
+        let mut lookup = |name: &str| match classes.get("", name) {
+            Some(Ok(class)) => Ok(Rc::clone(class)),
+            Some(Err(problem)) => Err(problem.to_string()),
+            // Text of the lister; PreFilter refuses the pod before it can be seen.
+            None => Err(format!("deviceclass.resource.k8s.io \"{name}\" not found")),
+        };
+        Allocator::new(claims, &mut lookup, selectors, profile, steps)
+    }
+
+    /// Runs the allocator for one node.
+    pub fn allocate(&mut self, allocator: &mut Allocator, slot: Slot) -> Outcome {
+        match self.nodes.at(slot) {
+            Some(node) => allocator.allocate(node, &self.inventory, &self.allocated, &mut self.selectors),
+            None => Outcome::Error(format!("node with slot {slot} is not known")),
+        }
+    }
+
     /// Name of a DeviceTaintRule, if there is any: they are not implemented, and ignoring one would be wrong.
     pub fn taint_rule(&self) -> Option<&str> {
         self.taint_rules.slots.iter().flatten().map(|(id, ())| id.name.as_str()).next()
-    }
-
-    /// Number of nodes, for sizing.
-    pub fn node_count(&self) -> usize {
-        self.nodes.iter().count()
     }
 }
 

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::scheduling_context::Edits;
+use crate::api::edit::SchedulingContextEdits;
 
 /// What is to be written for one pod on one node.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -15,7 +15,7 @@ pub struct Plan {
     pub context: Option<Value>,
     /// Classic DRA: edits that were not written yet.
     #[serde(default)]
-    pub edits: Edits,
+    pub edits: SchedulingContextEdits,
 }
 
 /// One claim of the pod.

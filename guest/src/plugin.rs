@@ -3,7 +3,7 @@
 
 use std::rc::Rc;
 
-use crate::allocator::{Allocator, Outcome};
+use crate::allocator::Allocator;
 use crate::api::{Pod, ResourceClaim, wire};
 use crate::claims::{self, Lookup, PodClaim};
 use crate::cluster::View;
@@ -157,10 +157,10 @@ impl Instance {
             .map_err(|problem| claims::Unresolved::Invalid(problem.to_string()))
     }
 
-    /// Runs the allocator for a node.
-    pub fn allocate(&mut self, allocator: &mut Allocator, slot: Slot) -> Outcome {
+    /// An allocator for these claims of one pod.
+    pub fn allocator(&mut self, claims: Vec<Rc<ResourceClaim>>) -> Allocator {
         let Self { config, view } = self;
-        view.allocate(allocator, slot, &config.profile, config.allocator_steps)
+        view.allocator(claims, &config.profile, config.allocator_steps)
     }
 }
 
@@ -230,7 +230,7 @@ impl Plugin {
         };
         let cycle = self.cycle(pod, pod_ref);
         let mut state = State::default();
-        let scope = pre_filter::pre_filter(&self.instance, host, &cycle.pod, &mut state);
+        let scope = pre_filter::pre_filter(&mut self.instance, host, &cycle.pod, &mut state);
         cycle.state.replace(state);
         (cycle, scope)
     }

@@ -3,10 +3,10 @@
 
 use std::rc::Rc;
 
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::api::{Pod, PodSchedulingContext, edit};
+use crate::api::edit::{self, SchedulingContextEdits};
+use crate::api::{Pod, PodSchedulingContext, wire};
 use crate::host::{ApiErrorReason, Host, kinds};
 use crate::profile::Profile;
 
@@ -16,31 +16,13 @@ const FIELD_MANAGER: &str = "kube-scheduler";
 /// At most this many potential nodes (spec section 1.7).
 pub const POTENTIAL_NODES_LIMIT: usize = 128;
 
-/// Edits that were not written yet. *Dirty* if there is any.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Edits {
-    /// New `selectedNode`; the empty string clears it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub selected_node: Option<String>,
-    /// New `potentialNodes`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub potential_nodes: Option<Vec<String>>,
-}
-
-impl Edits {
-    /// Whether there is something to publish.
-    pub fn is_dirty(&self) -> bool {
-        self.selected_node.is_some() || self.potential_nodes.is_some()
-    }
-}
-
 /// What a cycle knows of the pod's context, and wants to change.
 #[derive(Clone, Debug, Default)]
 pub struct Context {
     /// As the cache showed it in PreFilter.
     pub known: Option<Rc<PodSchedulingContext>>,
     /// Pending.
-    pub edits: Edits,
+    pub edits: SchedulingContextEdits,
 }
 
 impl Context {
@@ -61,36 +43,31 @@ impl Context {
     }
 }
 
-/// Writes the edits: update of the known object (as JSON), or creation; after a conflict server-side apply. Success clears
-/// the edits. The error is the API's text.
+/// Writes the edits: update of the known object, or creation; after a conflict server-side apply. Success clears the edits.
+/// The error is the API's text.
 pub fn publish(
     host: &dyn Host,
     profile: &Profile,
     pod: &Pod,
     known: Option<&Value>,
-    edits: &mut Edits,
+    edits: &mut SchedulingContextEdits,
 ) -> Result<(), String> {
     if !edits.is_dirty() {
         return Ok(());
     }
-    let selected = edits.selected_node.as_deref();
-    let potential = edits.potential_nodes.as_deref();
     let outcome = match known {
-        None => host.api_create(&edit::to_bytes(&edit::new_scheduling_context(pod, selected, potential))),
-        Some(known) => {
-            let mut object = known.clone();
-            edit::edit_scheduling_context(&mut object, selected, potential);
-            match host.api_update(&edit::to_bytes(&object)) {
-                Err(error) if error.reason == ApiErrorReason::Conflict => {
-                    let body = edit::scheduling_context_apply(pod, known, selected, potential, profile);
-                    host.api_apply(&edit::to_bytes(&body), FIELD_MANAGER, true)
-                }
-                outcome => outcome,
+        None => host.api_create(&edit::to_bytes(&edit::context_create(&pod.meta, edits))),
+        Some(known) => match host.api_update(&edit::to_bytes(&edit::context_update(known, edits))) {
+            Err(error) if error.reason == ApiErrorReason::Conflict => {
+                let known = wire::pod_scheduling_context(&edit::to_bytes(known)).map_err(|problem| problem.to_string())?;
+                let body = edit::context_apply(&pod.meta, &known, edits, profile);
+                host.api_apply(&edit::to_bytes(&body), FIELD_MANAGER, true)
             }
-        }
+            outcome => outcome,
+        },
     };
     outcome.map_err(|error| error.message)?;
-    *edits = Edits::default();
+    *edits = SchedulingContextEdits::default();
     Ok(())
 }
 

@@ -1,12 +1,12 @@
 //! Selectors for the allocator: CEL programs compiled once per expression, and verdicts kept per device (design section 8).
 //!
 //! A selector is a pure function of the device, so its verdict holds for all pods and nodes until the slice changes. What is
-//! kept is bounded: see [`Selectors::make_room`].
+//! kept is bounded: see [`SelectorCache::make_room`].
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::allocator::{DeviceRef, Evaluate, ExpressionId, SelectorError};
+use crate::allocator::selectors::{DeviceRef, ExpressionId, SelectorError, Selectors};
 use crate::cel::{DeviceValue, Environment, Program};
 use crate::profile::Profile;
 
@@ -14,7 +14,7 @@ use crate::profile::Profile;
 const EXPRESSIONS_LIMIT: usize = 1_024;
 
 /// Compiled expressions and their verdicts.
-pub struct Selectors {
+pub struct SelectorCache {
     environment: Environment,
     ids: BTreeMap<Arc<str>, ExpressionId>,
     expressions: Vec<Expression>,
@@ -49,7 +49,7 @@ enum Verdict {
     Error(Box<str>),
 }
 
-impl Selectors {
+impl SelectorCache {
     /// Nothing known yet.
     pub fn new(profile: &Profile) -> Self {
         Self {
@@ -115,7 +115,7 @@ impl Selectors {
     }
 }
 
-impl Evaluate for Selectors {
+impl Selectors for SelectorCache {
     fn expression(&mut self, text: &Arc<str>) -> ExpressionId {
         if let Some(id) = self.ids.get(text) {
             return *id;

@@ -1,6 +1,6 @@
 //! Filter: whether the pod's claims can be used or allocated on a node (spec 7.3).
 
-use crate::allocator::Outcome;
+use crate::allocator::{INVALID_POOLS, Outcome};
 use crate::cycle::{Answers, ClaimInfo, State};
 use crate::host::Slot;
 use crate::plugin::Instance;
@@ -41,9 +41,10 @@ fn filter_node(instance: &mut Instance, state: &mut State, slot: Slot) -> Status
         }
     }
     if let Some(allocator) = &mut state.allocator {
-        match instance.allocate(allocator, slot) {
+        match instance.view.allocate(allocator, slot) {
             Outcome::Allocated(_) => {}
             Outcome::DoesNotFit => return Status::unresolvable("cannot allocate all claims"),
+            Outcome::InvalidPools => return Status::unresolvable(INVALID_POOLS),
             Outcome::BudgetExhausted(text) => return Status::unresolvable(text),
             Outcome::InvalidObject(text) => return Status::new(Code::InvalidObject, text),
             Outcome::Error(text) => return Status::error(text),

@@ -51,7 +51,7 @@ fn deallocate(
         host.cached(kinds::RESOURCE_CLAIM, &meta.namespace, &meta.name).map_err(|error| error.message)?;
     let mut claim = serde_json::from_slice(&cached.json)
         .map_err(|error| format!("claim {}/{}: {error}", meta.namespace, meta.name))?;
-    edit::clear_reservations(&mut claim);
+    edit::clear_reserved_for(&mut claim);
     match clear {
         true => edit::clear_allocation(&mut claim),
         false => edit::request_deallocation(&mut claim),

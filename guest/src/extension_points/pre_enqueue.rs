@@ -8,7 +8,7 @@ use crate::api::Pod;
 
 /// Success, or why the pod has to stay outside the queue.
 pub fn pre_enqueue(instance: &Instance, host: &dyn Host, pod: &Pod) -> Status {
-    match claims::resolve(pod, |namespace, name| instance.claim(host, namespace, name)) {
+    match claims::pod_claims(pod, instance.profile(), |namespace, name| instance.claim(host, namespace, name)) {
         Ok(_) => Status::success(),
         Err(unresolved) => rejection(unresolved),
     }

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use crate::allocator::Allocator;
 use crate::api::{Pod, RequestBody, ResourceClaim};
 use crate::claims;
 use crate::cycle::{ClaimInfo, Scope, State};
@@ -17,7 +16,7 @@ use crate::status::{Code, Status};
 use super::pre_enqueue::rejection;
 
 /// Fills the state, completely or not at all, and returns the scope.
-pub fn pre_filter(instance: &Instance, host: &dyn Host, pod: &Pod, state: &mut State) -> Scope {
+pub fn pre_filter(instance: &mut Instance, host: &dyn Host, pod: &Pod, state: &mut State) -> Scope {
     match prepare(instance, host, pod) {
         Ok(None) => Scope::Skip,
         Ok(Some(prepared)) => {
@@ -28,21 +27,16 @@ pub fn pre_filter(instance: &Instance, host: &dyn Host, pod: &Pod, state: &mut S
     }
 }
 
-fn prepare(instance: &Instance, host: &dyn Host, pod: &Pod) -> Result<Option<State>, Status> {
-    let resolved = claims::resolve(pod, |namespace, name| instance.claim(host, namespace, name)).map_err(rejection)?;
-    if resolved.is_empty() {
+fn prepare(instance: &mut Instance, host: &dyn Host, pod: &Pod) -> Result<Option<State>, Status> {
+    let pod_claims = claims::pod_claims(pod, instance.profile(), |namespace, name| instance.claim(host, namespace, name)).map_err(rejection)?;
+    if pod_claims.is_empty() {
         return Ok(None);
     }
     let mut state = State { context: known_context(instance, pod)?, ..State::default() };
     let mut to_allocate = Vec::new();
-    for (position, claim) in resolved.into_iter().enumerate() {
-        // D10: upstream takes the entry with the claim's own position, although entries without a claim were left out.
-        let index = match instance.profile().claims_keep_their_entry() {
-            true => claim.index,
-            false => position,
-        };
-        let entry = pod.resource_claims.get(index).map(|entry| entry.name.clone()).unwrap_or_default();
-        let info = inspect(instance, &state.context, entry, claim.claim)?;
+    for (position, claim) in pod_claims.iter().enumerate() {
+        let entry = claims::entry_name(pod, &pod_claims, position, instance.profile()).unwrap_or_default();
+        let info = inspect(instance, &state.context, entry.to_owned(), Rc::clone(&claim.claim))?;
         if info.claim.allocation.is_none() && info.structured {
             to_allocate.push(Rc::clone(&info.claim));
         }
@@ -53,7 +47,8 @@ fn prepare(instance: &Instance, host: &dyn Host, pod: &Pod) -> Result<Option<Sta
             let text = format!("DeviceTaintRule {rule}: not implemented (gate DRADeviceTaintRules), remove it to ignore it");
             return Err(Status::new(Code::InvalidObject, text));
         }
-        state.allocator = Some(Allocator::new(to_allocate));
+        state.allocator = Some(instance.allocator(to_allocate.clone()));
+        state.to_allocate = to_allocate;
     }
     Ok(Some(state))
 }

@@ -47,7 +47,7 @@ fn release(instance: &Instance, host: &dyn Host, pod: &Pod, planned: &PlannedCla
 /// Reserve was never reached: the claims are those of the cache, and none is in flight for this pod. Upstream still takes
 /// the pod out of `reservedFor`.
 fn plan_of_cache(instance: &Instance, host: &dyn Host, pod: &Pod) -> Plan {
-    let Ok(resolved) = claims::resolve(pod, |namespace, name| instance.claim_from_cache(host, namespace, name))
+    let Ok(resolved) = claims::pod_claims(pod, instance.profile(), |namespace, name| instance.claim_from_cache(host, namespace, name))
     else {
         return Plan::default();
     };
