@@ -125,6 +125,11 @@ impl Profile {
         self.minor >= 32
     }
 
+    /// `adminAccess` is refused where its gate is off; 1.31 has the field without a gate.
+    pub fn admin_access_needs_gate(&self) -> bool {
+        self.minor >= 32
+    }
+
     /// D7 and L2: an admin request never gets a device that its claim has already, and what it picked is in use for
     /// ordinary requests that are reached later.
     pub fn admin_access_excludes_own_devices(&self) -> bool {
