@@ -48,7 +48,11 @@ pub fn bind_claim(
         {
             // The claim shows up when the API's event arrives; until then its devices are protected by nothing but luck,
             // exactly as upstream (spec 7.8).
-            host.log(crate::host::Level::Error, "claim not stored in assume cache", &[("err", &error.message)]);
+            host.log(
+                crate::host::Level::Error,
+                "claim not stored in assume cache",
+                &[("err", &error.message)],
+            );
         }
         // Assumed first, dropped second, or the devices would look free in between (trap T7). D14: upstream drops the uid
         // that it saw last.
@@ -72,7 +76,11 @@ fn write_with_retry(
 ) -> Result<Object, String> {
     let mut tries = 1;
     loop {
-        let outcome = if tries == 1 { Ok(()) } else { refresh(host, claim) };
+        let outcome = if tries == 1 {
+            Ok(())
+        } else {
+            refresh(host, claim)
+        };
         match outcome.and_then(|()| write(host, pod, claim, allocation)) {
             Ok(object) => return Ok(object),
             Err(Failure::Conflict(_)) if tries < TRIES => {
@@ -87,24 +95,40 @@ fn write_with_retry(
 
 fn refresh(host: &dyn Host, claim: &mut Value) -> Result<(), Failure> {
     let (namespace, name) = (edit::namespace(claim), edit::name(claim));
-    let doing = format!("get updated claim {} after conflict", edit::full_name(claim));
+    let doing = format!(
+        "get updated claim {} after conflict",
+        edit::full_name(claim)
+    );
     let fail = |error: ApiError| match error.reason {
         ApiErrorReason::Conflict => Failure::Conflict(format!("{doing}: {}", error.message)),
         _ => Failure::Final(format!("{doing}: {}", error.message)),
     };
-    let object = host.api_get(kinds::RESOURCE_CLAIM, namespace, name).map_err(fail)?;
+    let object = host
+        .api_get(kinds::RESOURCE_CLAIM, namespace, name)
+        .map_err(fail)?;
     *claim = parse(&object).map_err(Failure::Final)?;
     Ok(())
 }
 
 /// One try.
-fn write(host: &dyn Host, pod: &Pod, claim: &mut Value, allocation: Option<&Value>) -> Result<Object, Failure> {
+fn write(
+    host: &dyn Host,
+    pod: &Pod,
+    claim: &mut Value,
+    allocation: Option<&Value>,
+) -> Result<Object, Failure> {
     if edit::is_being_deleted(claim) {
-        return Err(Failure::Final(format!("claim {} got deleted in the meantime", edit::full_name(claim))));
+        return Err(Failure::Final(format!(
+            "claim {} got deleted in the meantime",
+            edit::full_name(claim)
+        )));
     }
     if let Some(allocation) = allocation {
         if edit::is_allocated(claim) {
-            let text = format!("claim {} got allocated elsewhere in the meantime", edit::full_name(claim));
+            let text = format!(
+                "claim {} got allocated elsewhere in the meantime",
+                edit::full_name(claim)
+            );
             return Err(Failure::Final(text));
         }
         // The finalizer goes with metadata, the allocation with status: two writes, the second with the version that the
@@ -122,13 +146,18 @@ fn write(host: &dyn Host, pod: &Pod, claim: &mut Value, allocation: Option<&Valu
         Some(_) => "add allocation and reservation to claim",
         None => "add reservation to claim",
     };
-    let stored =
-        host.api_update_status(&edit::to_bytes(claim)).map_err(|error| Failure::of(doing, claim, error))?;
+    let stored = host
+        .api_update_status(&edit::to_bytes(claim))
+        .map_err(|error| Failure::of(doing, claim, error))?;
     *claim = parse(&stored).map_err(Failure::Final)?;
     Ok(stored)
 }
 
 fn parse(object: &Object) -> Result<Value, String> {
-    serde_json::from_slice(&object.json)
-        .map_err(|error| format!("claim {}/{} as returned: {error}", object.id.namespace, object.id.name))
+    serde_json::from_slice(&object.json).map_err(|error| {
+        format!(
+            "claim {}/{} as returned: {error}",
+            object.id.namespace, object.id.name
+        )
+    })
 }

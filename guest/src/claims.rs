@@ -64,10 +64,8 @@ pub fn pod_claims<C: Borrow<ResourceClaim>, E: From<String>>(
         let claim = get(&pod.meta.namespace, name)?;
         let meta = &claim.borrow().meta;
         if meta.being_deleted {
-            return Err(format!(
-                "resourceclaim {} is being deleted",
-                quoted(&meta.name)
-            ));
+            let text = format!("resourceclaim {} is being deleted", quoted(&meta.name));
+            return Err(text.into());
         }
         if check_owner {
             is_for_pod(&pod.meta, meta, profile)?;

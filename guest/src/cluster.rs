@@ -28,7 +28,10 @@ struct Table<T> {
 
 impl<T> Default for Table<T> {
     fn default() -> Self {
-        Self { slots: Vec::new(), names: BTreeMap::new() }
+        Self {
+            slots: Vec::new(),
+            names: BTreeMap::new(),
+        }
     }
 }
 
@@ -38,7 +41,8 @@ impl<T> Table<T> {
         if self.slots.len() <= index {
             self.slots.resize_with(index + 1, || None);
         }
-        self.names.insert((id.namespace.clone(), id.name.clone()), slot);
+        self.names
+            .insert((id.namespace.clone(), id.name.clone()), slot);
         self.slots[index].replace((id, value))
     }
 
@@ -53,7 +57,10 @@ impl<T> Table<T> {
     }
 
     fn at(&self, slot: Slot) -> Option<&T> {
-        self.slots.get(slot as usize)?.as_ref().map(|(_, value)| value)
+        self.slots
+            .get(slot as usize)?
+            .as_ref()
+            .map(|(_, value)| value)
     }
 
     fn get(&self, namespace: &str, name: &str) -> Option<&T> {
@@ -116,16 +123,53 @@ impl View {
         outcome
     }
 
-    fn read_streams(&mut self, host: &dyn Host, profile: &Profile, read: &mut Revisions) -> Result<(), String> {
-        follow(host, kinds::NODE, &mut read.nodes, self, |view, step| view.apply_node(step))?;
-        follow(host, kinds::DEVICE_CLASS, &mut read.classes, self, |view, step| view.apply_class(step, profile))?;
-        follow(host, kinds::RESOURCE_SLICE, &mut read.slices, self, |view, step| view.apply_slice(step, profile))?;
-        follow(host, kinds::DEVICE_TAINT_RULE, &mut read.taint_rules, self, |view, step| view.apply_taint_rule(step))?;
-        follow(host, kinds::RESOURCE_CLAIM, &mut read.claims, self, |view, step| view.apply_claim(step, profile))?;
+    fn read_streams(
+        &mut self,
+        host: &dyn Host,
+        profile: &Profile,
+        read: &mut Revisions,
+    ) -> Result<(), String> {
+        follow(host, kinds::NODE, &mut read.nodes, self, |view, step| {
+            view.apply_node(step)
+        })?;
+        follow(
+            host,
+            kinds::DEVICE_CLASS,
+            &mut read.classes,
+            self,
+            |view, step| view.apply_class(step, profile),
+        )?;
+        follow(
+            host,
+            kinds::RESOURCE_SLICE,
+            &mut read.slices,
+            self,
+            |view, step| view.apply_slice(step, profile),
+        )?;
+        follow(
+            host,
+            kinds::DEVICE_TAINT_RULE,
+            &mut read.taint_rules,
+            self,
+            |view, step| view.apply_taint_rule(step),
+        )?;
+        follow(
+            host,
+            kinds::RESOURCE_CLAIM,
+            &mut read.claims,
+            self,
+            |view, step| view.apply_claim(step, profile),
+        )?;
         if profile.enabled(Feature::DraControlPlaneController) {
-            follow(host, kinds::POD_SCHEDULING_CONTEXT, &mut read.contexts, self, |view, step| {
-                view.apply_context(step);
-            })?;
+            follow(
+                host,
+                kinds::POD_SCHEDULING_CONTEXT,
+                &mut read.contexts,
+                self,
+                |view, step| {
+                    view.apply_context(step);
+                },
+            )?;
         }
         self.follow_in_flight(host, profile, &mut read.in_flight);
         Ok(())
@@ -136,8 +180,10 @@ impl View {
             Step::Reset => self.nodes = Table::default(),
             Step::Put(slot, object) => {
                 // A node that cannot be read matches no selector but its name.
-                let node = wire::node(&object.json)
-                    .unwrap_or_else(|_| Node { name: object.id.name.clone(), ..Node::default() });
+                let node = wire::node(&object.json).unwrap_or_else(|_| Node {
+                    name: object.id.name.clone(),
+                    ..Node::default()
+                });
                 self.nodes.put(slot, object.id, node);
             }
             Step::Deleted(slot) => {
@@ -171,7 +217,8 @@ impl View {
                     Ok(slice) => self.inventory.put(slot, slice),
                     Err(problem) => {
                         let reach = wire::reach_of_broken_slice(&object.json);
-                        self.inventory.put_invalid(slot, &reach, problem.to_string());
+                        self.inventory
+                            .put_invalid(slot, &reach, problem.to_string());
                     }
                 }
             }
@@ -207,7 +254,8 @@ impl View {
                 if let Some((old, _)) = self.claims.put(slot, object.id, claim.clone())
                     && old.uid != uid
                 {
-                    self.allocated.remove_stored(self.inventory.names_mut(), &old.uid);
+                    self.allocated
+                        .remove_stored(self.inventory.names_mut(), &old.uid);
                 }
                 let allocation = match &claim {
                     Ok(claim) => claim.allocation.clone(),
@@ -217,11 +265,13 @@ impl View {
                         ..AllocationResult::default()
                     }),
                 };
-                self.allocated.set_stored(self.inventory.names_mut(), &uid, allocation.as_ref());
+                self.allocated
+                    .set_stored(self.inventory.names_mut(), &uid, allocation.as_ref());
             }
             Step::Deleted(slot) => {
                 if let Some((id, _)) = self.claims.remove(slot) {
-                    self.allocated.remove_stored(self.inventory.names_mut(), &id.uid);
+                    self.allocated
+                        .remove_stored(self.inventory.names_mut(), &id.uid);
                 }
             }
         }
@@ -253,12 +303,17 @@ impl View {
                         let allocation = wire::resource_claim(&entry.json, profile)
                             .map(|claim| claim.allocation.unwrap_or_default())
                             .unwrap_or_default();
-                        self.allocated.set_in_flight(self.inventory.names_mut(), &entry.target.uid, &allocation);
+                        self.allocated.set_in_flight(
+                            self.inventory.names_mut(),
+                            &entry.target.uid,
+                            &allocation,
+                        );
                         self.in_flight.insert(entry.target.uid, entry.holder);
                     }
                     InFlightChange::Put(_) => {}
                     InFlightChange::Removed(target) => {
-                        self.allocated.remove_in_flight(self.inventory.names_mut(), &target.uid);
+                        self.allocated
+                            .remove_in_flight(self.inventory.names_mut(), &target.uid);
                         self.in_flight.remove(&target.uid);
                     }
                 }
@@ -286,7 +341,11 @@ impl View {
     }
 
     /// The scheduling context with the pod's name.
-    pub fn scheduling_context(&self, namespace: &str, name: &str) -> Option<&Read<PodSchedulingContext>> {
+    pub fn scheduling_context(
+        &self,
+        namespace: &str,
+        name: &str,
+    ) -> Option<&Read<PodSchedulingContext>> {
         self.contexts.get(namespace, name)
     }
 
@@ -296,7 +355,12 @@ impl View {
     }
 
     /// An allocator for these claims of one pod.
-    pub fn allocator(&mut self, claims: Vec<Rc<ResourceClaim>>, profile: &Profile, steps: u64) -> Allocator {
+    pub fn allocator(
+        &mut self,
+        claims: Vec<Rc<ResourceClaim>>,
+        profile: &Profile,
+        steps: u64,
+    ) -> Allocator {
         let Self {
             classes, selectors, ..
         } = self;
@@ -312,19 +376,27 @@ impl View {
     /// Runs the allocator for one node.
     pub fn allocate(&mut self, allocator: &mut Allocator, slot: Slot) -> Outcome {
         match self.nodes.at(slot) {
-            Some(node) => allocator.allocate(node, &self.inventory, &self.allocated, &mut self.selectors),
+            Some(node) => {
+                allocator.allocate(node, &self.inventory, &self.allocated, &mut self.selectors)
+            }
             None => Outcome::Error(format!("node with slot {slot} is not known")),
         }
     }
 
     /// Name of a DeviceTaintRule, if there is any: they are not implemented, and ignoring one would be wrong.
     pub fn taint_rule(&self) -> Option<&str> {
-        self.taint_rules.slots.iter().flatten().map(|(id, ())| id.name.as_str()).next()
+        self.taint_rules
+            .slots
+            .iter()
+            .flatten()
+            .map(|(id, ())| id.name.as_str())
+            .next()
     }
 }
 
 fn readable<T, P: std::fmt::Display>(read: Result<T, P>) -> Read<T> {
-    read.map(Rc::new).map_err(|problem| problem.to_string().into())
+    read.map(Rc::new)
+        .map_err(|problem| problem.to_string().into())
 }
 
 /// One step of a stream.

@@ -42,7 +42,10 @@ pub struct Config {
 
 impl Default for Config {
     fn default() -> Self {
-        Self { profile: Profile::current(), allocator_steps: DEFAULT_ALLOCATOR_STEPS }
+        Self {
+            profile: Profile::current(),
+            allocator_steps: DEFAULT_ALLOCATOR_STEPS,
+        }
     }
 }
 
@@ -58,18 +61,26 @@ struct Wire {
 impl Config {
     /// Reads the JSON given to `configure`. Also returns what the operator should know.
     pub fn from_json(json: &[u8]) -> Result<(Self, Vec<String>), String> {
-        let wire: Wire = serde_json::from_slice(json).map_err(|error| format!("configuration: {error}"))?;
+        let wire: Wire =
+            serde_json::from_slice(json).map_err(|error| format!("configuration: {error}"))?;
         let mut config = Self::default();
         if let Some(name) = wire.profile {
-            config.profile = Profile::named(&name)
-                .ok_or_else(|| format!("unknown profile {name:?}; there are {}", PROFILES.join(" and ")))?;
+            config.profile = Profile::named(&name).ok_or_else(|| {
+                format!(
+                    "unknown profile {name:?}; there are {}",
+                    PROFILES.join(" and ")
+                )
+            })?;
         }
         if let Some(steps) = wire.allocator_steps {
             config.allocator_steps = steps;
         }
         let mut notes = Vec::new();
         for (name, on) in wire.features {
-            match Feature::ALL.into_iter().find(|feature| feature.name() == name) {
+            match Feature::ALL
+                .into_iter()
+                .find(|feature| feature.name() == name)
+            {
                 Some(feature) => config.profile.set(feature, on),
                 None if NOT_IMPLEMENTED.contains(&name.as_str()) => {
                     if on {
@@ -84,11 +95,19 @@ impl Config {
 }
 
 fn unknown_gate(name: &str) -> String {
-    let known = Feature::ALL.iter().map(|feature| feature.name()).chain(NOT_IMPLEMENTED);
-    let mut nearest: Vec<_> = known.map(|known| (edit_distance(name, known), known)).collect();
+    let known = Feature::ALL
+        .iter()
+        .map(|feature| feature.name())
+        .chain(NOT_IMPLEMENTED);
+    let mut nearest: Vec<_> = known
+        .map(|known| (edit_distance(name, known), known))
+        .collect();
     nearest.sort_unstable();
     let names: Vec<_> = nearest.iter().take(3).map(|(_, name)| *name).collect();
-    format!("unknown feature gate {name:?}; the nearest names are {}", names.join(", "))
+    format!(
+        "unknown feature gate {name:?}; the nearest names are {}",
+        names.join(", ")
+    )
 }
 
 /// Levenshtein distance without regard to case; the inputs are names of gates, a few dozen bytes.
@@ -131,12 +150,18 @@ mod tests {
             r#"unknown feature gate "DRAPrioritisedList"; the nearest names are DRAPrioritizedList,"#
         ));
         let error = Config::from_json(br#"{"profile":"1.30"}"#).unwrap_err();
-        assert_eq!(error, r#"unknown profile "1.30"; there are 1.31 and current"#);
+        assert_eq!(
+            error,
+            r#"unknown profile "1.30"; there are 1.31 and current"#
+        );
     }
 
     #[test]
     fn known_gates_that_do_nothing_are_said() {
         let (_, notes) = Config::from_json(br#"{"features":{"DRADeviceTaints":true}}"#).unwrap();
-        assert_eq!(notes, ["feature gate DRADeviceTaints is not implemented: objects that need it are refused"]);
+        assert_eq!(
+            notes,
+            ["feature gate DRADeviceTaints is not implemented: objects that need it are refused"]
+        );
     }
 }

@@ -64,7 +64,12 @@ pub struct Cycle {
 impl Cycle {
     /// A cycle that shares the state of this one.
     pub fn fork_state(&self) -> Self {
-        Self { pod: Rc::clone(&self.pod), pod_ref: self.pod_ref.clone(), state: Rc::clone(&self.state), alive: Rc::clone(&self.alive) }
+        Self {
+            pod: Rc::clone(&self.pod),
+            pod_ref: self.pod_ref.clone(),
+            state: Rc::clone(&self.state),
+            alive: Rc::clone(&self.alive),
+        }
     }
 }
 

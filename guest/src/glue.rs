@@ -41,7 +41,11 @@ impl lifecycle::Guest for Component {
         lifecycle::Description {
             name: description.name.into(),
             version: description.version.into(),
-            points: description.points.iter().map(|point| (*point).into()).collect(),
+            points: description
+                .points
+                .iter()
+                .map(|point| (*point).into())
+                .collect(),
             accesses: description.accesses.iter().map(encode_access).collect(),
         }
     }
@@ -56,14 +60,20 @@ impl lifecycle::Guest for Component {
 
 impl enqueue::Guest for Component {
     fn events_to_register() -> Vec<enqueue::Interest> {
-        with_plugin(|plugin, _| plugin.events_to_register()).into_iter().map(encode_interest).collect()
+        with_plugin(|plugin, _| plugin.events_to_register())
+            .into_iter()
+            .map(encode_interest)
+            .collect()
     }
 
     fn pre_enqueue(pod: types::Object) -> types::Status {
         with_plugin(|plugin, host| encode_status(plugin.pre_enqueue(host, &decode_object(pod))))
     }
 
-    fn hints(event: enqueue::Event, pods: Vec<types::Object>) -> Vec<Result<enqueue::Hint, String>> {
+    fn hints(
+        event: enqueue::Event,
+        pods: Vec<types::Object>,
+    ) -> Vec<Result<enqueue::Hint, String>> {
         let event = crate::hints::Event {
             kind: event.kind,
             old: event.old.map(decode_object),
@@ -86,13 +96,19 @@ impl scheduling::Guest for Component {
     type Cycle = Cycle;
 
     fn pre_filter(pod: types::Object, _at: types::Revision) -> scheduling::Begun {
-        let (cycle, scope) = with_plugin(|plugin, host| plugin.pre_filter(host, &decode_object(pod)));
+        let (cycle, scope) =
+            with_plugin(|plugin, host| plugin.pre_filter(host, &decode_object(pod)));
         let scope = match scope {
             crate::cycle::Scope::AllNodes => scheduling::Scope::AllNodes,
             crate::cycle::Scope::Skip => scheduling::Scope::Skip,
-            crate::cycle::Scope::Rejected(status) => scheduling::Scope::Rejected(encode_status(status)),
+            crate::cycle::Scope::Rejected(status) => {
+                scheduling::Scope::Rejected(encode_status(status))
+            }
         };
-        scheduling::Begun { cycle: scheduling::Cycle::new(cycle), scope }
+        scheduling::Begun {
+            cycle: scheduling::Cycle::new(cycle),
+            scope,
+        }
     }
 }
 
@@ -107,11 +123,16 @@ impl scheduling::GuestCycle for Cycle {
 
     fn post_filter(&self) -> scheduling::Nomination {
         let status = with_plugin(|plugin, host| plugin.post_filter(host, self));
-        scheduling::Nomination { status: encode_status(status), node: None }
+        scheduling::Nomination {
+            status: encode_status(status),
+            node: None,
+        }
     }
 
     fn pre_score(&self, nodes: Vec<cluster::Slot>) -> types::Status {
-        encode_status(with_plugin(|plugin, host| plugin.pre_score(host, self, &nodes)))
+        encode_status(with_plugin(|plugin, host| {
+            plugin.pre_score(host, self, &nodes)
+        }))
     }
 
     fn score(&self, nodes: Vec<cluster::Slot>) -> Result<Vec<i64>, types::Status> {
@@ -134,14 +155,21 @@ impl scheduling::GuestCycle for Cycle {
 
     fn reserve(&self, node: cluster::Slot) -> scheduling::Reserved {
         let (status, plan) = with_plugin(|plugin, host| plugin.reserve(host, self, node));
-        scheduling::Reserved { status: encode_status(status), plan }
+        scheduling::Reserved {
+            status: encode_status(status),
+            plan,
+        }
     }
 }
 
 impl binding::Guest for Component {
     fn pre_bind(pod: types::Object, node: String, plan: Vec<u8>) -> binding::Progress {
-        let (status, plan) = with_plugin(|plugin, host| plugin.pre_bind(host, &decode_object(pod), &node, plan));
-        binding::Progress { status: encode_status(status), plan }
+        let (status, plan) =
+            with_plugin(|plugin, host| plugin.pre_bind(host, &decode_object(pod), &node, plan));
+        binding::Progress {
+            status: encode_status(status),
+            plan,
+        }
     }
 
     fn unreserve(pod: types::Object, node: String, plan: Option<Vec<u8>>) {
@@ -149,7 +177,7 @@ impl binding::Guest for Component {
     }
 
     fn post_bind(pod: types::Object, node: String, plan: Vec<u8>) {
-        with_plugin(|plugin, host| plugin.post_bind(host, &decode_object(pod), &node, plan));
+        with_plugin(|plugin, host| plugin.post_bind(host, &decode_object(pod), &node, &plan));
     }
 }
 
@@ -166,7 +194,11 @@ fn encode_access(access: &crate::plugin::Access) -> lifecycle::Access {
     };
     lifecycle::Access {
         kind: access.kind.into(),
-        versions: access.versions.iter().map(|version| (*version).into()).collect(),
+        versions: access
+            .versions
+            .iter()
+            .map(|version| (*version).into())
+            .collect(),
         read: access.read,
         verbs: access.verbs.iter().map(verb).collect(),
     }
@@ -196,15 +228,27 @@ fn encode_status(status: status::Status) -> types::Status {
         status::Code::Pending => types::Code::Pending,
         status::Code::InvalidObject => types::Code::InvalidObject,
     };
-    types::Status { code, reasons: status.reasons }
+    types::Status {
+        code,
+        reasons: status.reasons,
+    }
 }
 
 fn decode_object(object: types::Object) -> host::Object {
-    host::Object { id: decode_ref(object.id), resource_version: object.resource_version, json: object.json }
+    host::Object {
+        id: decode_ref(object.id),
+        resource_version: object.resource_version,
+        json: object.json,
+    }
 }
 
 fn decode_ref(id: types::ObjectRef) -> host::ObjectRef {
-    host::ObjectRef { kind: id.kind, namespace: id.namespace, name: id.name, uid: id.uid }
+    host::ObjectRef {
+        kind: id.kind,
+        namespace: id.namespace,
+        name: id.name,
+        uid: id.uid,
+    }
 }
 
 fn encode_object(object: &host::Object) -> types::Object {
@@ -235,18 +279,29 @@ fn decode_error(error: types::ApiError) -> host::ApiError {
         types::ApiErrorReason::Timeout => Reason::Timeout,
         types::ApiErrorReason::Other => Reason::Other,
     };
-    host::ApiError { reason, message: error.message }
+    host::ApiError {
+        reason,
+        message: error.message,
+    }
 }
 
 fn decode_in_flight(entry: ledger::InFlight) -> host::InFlight {
-    host::InFlight { target: decode_ref(entry.target), holder: entry.holder, json: entry.json }
+    host::InFlight {
+        target: decode_ref(entry.target),
+        holder: entry.holder,
+        json: entry.json,
+    }
 }
 
 /// The imported interfaces.
 struct Imports;
 
 impl Host for Imports {
-    fn changes(&self, kind: &str, since: host::Revision) -> Result<host::Page<host::Change>, host::ApiError> {
+    fn changes(
+        &self,
+        kind: &str,
+        since: host::Revision,
+    ) -> Result<host::Page<host::Change>, host::ApiError> {
         let page = cluster::changes(kind, since).map_err(decode_error)?;
         let changes = page.changes.into_iter().map(|change| match change {
             cluster::Change::Put(entry) => host::Change::Put {
@@ -254,18 +309,33 @@ impl Host for Imports {
                 object: decode_object(entry.object),
                 assumed: entry.origin == cluster::Origin::Assumed,
             },
-            cluster::Change::Deleted((slot, id)) => host::Change::Deleted { slot, id: decode_ref(id) },
+            cluster::Change::Deleted((slot, id)) => host::Change::Deleted {
+                slot,
+                id: decode_ref(id),
+            },
         });
-        Ok(host::Page { reset: page.reset, changes: changes.collect(), until: page.until, more: page.more })
+        Ok(host::Page {
+            reset: page.reset,
+            changes: changes.collect(),
+            until: page.until,
+            more: page.more,
+        })
     }
 
     fn in_flight_changes(&self, since: host::Revision) -> host::Page<host::InFlightChange> {
         let page = ledger::in_flight_changes(since);
         let changes = page.changes.into_iter().map(|change| match change {
-            ledger::InFlightChange::Put(entry) => host::InFlightChange::Put(decode_in_flight(entry)),
+            ledger::InFlightChange::Put(entry) => {
+                host::InFlightChange::Put(decode_in_flight(entry))
+            }
             ledger::InFlightChange::Removed(id) => host::InFlightChange::Removed(decode_ref(id)),
         });
-        host::Page { reset: page.reset, changes: changes.collect(), until: page.until, more: page.more }
+        host::Page {
+            reset: page.reset,
+            changes: changes.collect(),
+            until: page.until,
+            more: page.more,
+        }
     }
 
     fn get_in_flight(&self, kind: &str, uid: &str) -> Option<host::InFlight> {
@@ -296,12 +366,26 @@ impl Host for Imports {
         ledger::restore(kind, namespace, name);
     }
 
-    fn cached(&self, kind: &str, namespace: &str, name: &str) -> Result<host::Object, host::ApiError> {
-        cluster::get(kind, namespace, name).map(|entry| decode_object(entry.object)).map_err(decode_error)
+    fn cached(
+        &self,
+        kind: &str,
+        namespace: &str,
+        name: &str,
+    ) -> Result<host::Object, host::ApiError> {
+        cluster::get(kind, namespace, name)
+            .map(|entry| decode_object(entry.object))
+            .map_err(decode_error)
     }
 
-    fn api_get(&self, kind: &str, namespace: &str, name: &str) -> Result<host::Object, host::ApiError> {
-        api::get(kind, namespace, name).map(decode_object).map_err(decode_error)
+    fn api_get(
+        &self,
+        kind: &str,
+        namespace: &str,
+        name: &str,
+    ) -> Result<host::Object, host::ApiError> {
+        api::get(kind, namespace, name)
+            .map(decode_object)
+            .map_err(decode_error)
     }
 
     fn api_create(&self, json: &[u8]) -> Result<host::Object, host::ApiError> {
@@ -313,18 +397,40 @@ impl Host for Imports {
     }
 
     fn api_update_status(&self, json: &[u8]) -> Result<host::Object, host::ApiError> {
-        api::update_status(json).map(decode_object).map_err(decode_error)
-    }
-
-    fn api_patch_status_strategic(&self, id: &host::ObjectRef, patch: &[u8]) -> Result<host::Object, host::ApiError> {
-        api::patch_status(&id.kind, &id.namespace, &id.name, api::PatchType::StrategicMerge, patch)
+        api::update_status(json)
             .map(decode_object)
             .map_err(decode_error)
     }
 
-    fn api_apply(&self, json: &[u8], field_manager: &str, force: bool) -> Result<host::Object, host::ApiError> {
-        let options = api::ApplyOptions { field_manager: field_manager.into(), force };
-        api::apply(json, &options).map(decode_object).map_err(decode_error)
+    fn api_patch_status_strategic(
+        &self,
+        id: &host::ObjectRef,
+        patch: &[u8],
+    ) -> Result<host::Object, host::ApiError> {
+        api::patch_status(
+            &id.kind,
+            &id.namespace,
+            &id.name,
+            api::PatchType::StrategicMerge,
+            patch,
+        )
+        .map(decode_object)
+        .map_err(decode_error)
+    }
+
+    fn api_apply(
+        &self,
+        json: &[u8],
+        field_manager: &str,
+        force: bool,
+    ) -> Result<host::Object, host::ApiError> {
+        let options = api::ApplyOptions {
+            field_manager: field_manager.into(),
+            force,
+        };
+        api::apply(json, &options)
+            .map(decode_object)
+            .map_err(decode_error)
     }
 
     fn api_delete(&self, target: &host::ObjectRef) -> Result<(), host::ApiError> {
@@ -351,7 +457,10 @@ impl Host for Imports {
             host::Level::Trace => log::Level::Trace,
         };
         if log::enabled(level) {
-            let fields: Vec<_> = fields.iter().map(|(key, value)| ((*key).into(), (*value).into())).collect();
+            let fields: Vec<_> = fields
+                .iter()
+                .map(|(key, value)| ((*key).into(), (*value).into()))
+                .collect();
             log::write(level, message, &fields);
         }
     }

@@ -57,7 +57,11 @@ pub fn events_to_register(profile: &Profile) -> Vec<Interest> {
         return Vec::new();
     }
     let hinted = profile.enabled(Feature::SchedulerQueueingHints);
-    let interest = |kind, hinted| Interest { kind, actions: vec![Action::Add, Action::Update], hinted };
+    let interest = |kind, hinted| Interest {
+        kind,
+        actions: vec![Action::Add, Action::Update],
+        hinted,
+    };
     let mut interests = vec![
         interest(kinds::NODE, false),
         interest(kinds::RESOURCE_CLAIM, hinted),
@@ -102,13 +106,21 @@ impl Decoded {
                 change(event, |json| wire::resource_claim(json, profile)).map(Self::Claim)
             }
             kinds::RESOURCE_SLICE => {
-                check_types(event, "isSchedulableAfterResourceSliceChange", "ResourceSlice")?;
+                check_types(
+                    event,
+                    "isSchedulableAfterResourceSliceChange",
+                    "ResourceSlice",
+                )?;
                 Ok(Self::Slice)
             }
             kinds::POD_SCHEDULING_CONTEXT => {
                 // A deletion is no help whatever it deleted (spec 12.3, step 1).
                 if event.new.is_some() || event.old.is_none() {
-                    check_types(event, "isSchedulableAfterPodSchedulingContextChange", "PodSchedulingContext")?;
+                    check_types(
+                        event,
+                        "isSchedulableAfterPodSchedulingContextChange",
+                        "PodSchedulingContext",
+                    )?;
                 }
                 change(event, wire::pod_scheduling_context).map(Self::Context)
             }
@@ -117,27 +129,54 @@ impl Decoded {
     }
 
     /// The answer for one pod; `resolve` finds its claims, or fails.
-    pub fn hint<E>(&self, profile: &Profile, pod: &Pod, resolve: impl FnOnce() -> Result<PodClaims, E>) -> Hint {
+    pub fn hint<E>(
+        &self,
+        profile: &Profile,
+        pod: &Pod,
+        resolve: impl FnOnce() -> Result<PodClaims, E>,
+    ) -> Hint {
         match self {
             Self::Claim(change) => {
                 let claims = resolve().map_err(|_| ());
-                after_claim_change(profile, claims.as_deref().map_err(|()| ()), change.old.as_ref(), change.new.as_ref())
+                after_claim_change(
+                    profile,
+                    claims.as_deref().map_err(|()| ()),
+                    change.old.as_ref(),
+                    change.new.as_ref(),
+                )
             }
-            Self::Slice => after_slice_change(resolve().map_err(|_| ()).as_deref().map_err(|()| ())),
+            Self::Slice => {
+                after_slice_change(resolve().map_err(|_| ()).as_deref().map_err(|()| ()))
+            }
             Self::Context(change) => {
                 let resolve = || resolve().map_err(|_| ());
-                after_context_change(profile, pod, resolve, change.old.as_ref(), change.new.as_ref())
+                after_context_change(
+                    profile,
+                    pod,
+                    resolve,
+                    change.old.as_ref(),
+                    change.new.as_ref(),
+                )
             }
             Self::Other => Hint::Queue,
         }
     }
 }
 
-fn change<T>(event: &Event, read: impl Fn(&[u8]) -> Result<T, Problem>) -> Result<Change<T>, String> {
+fn change<T>(
+    event: &Event,
+    read: impl Fn(&[u8]) -> Result<T, Problem>,
+) -> Result<Change<T>, String> {
     let read = |object: &Option<crate::host::Object>| {
-        object.as_ref().map(|object| read(&object.json).map_err(|problem| problem.to_string())).transpose()
+        object
+            .as_ref()
+            .map(|object| read(&object.json).map_err(|problem| problem.to_string()))
+            .transpose()
     };
-    Ok(Change { old: read(&event.old)?, new: read(&event.new)? })
+    Ok(Change {
+        old: read(&event.old)?,
+        new: read(&event.new)?,
+    })
 }
 
 /// The new object is tested first, then the old one; an absent one passes. Types are those of Go, as in upstream's text.
@@ -149,7 +188,9 @@ fn check_types(event: &Event, function: &str, kind: &str) -> Result<(), String> 
             continue;
         }
         let got = go_type(&value);
-        return Err(format!("unexpected object in {function}: expected {expected}, but got {got}"));
+        return Err(format!(
+            "unexpected object in {function}: expected {expected}, but got {got}"
+        ));
     }
     Ok(())
 }
@@ -173,16 +214,27 @@ pub fn after_claim_change(
     old: Option<&ResourceClaim>,
     new: Option<&ResourceClaim>,
 ) -> Hint {
-    let Ok(claims) = claims else { return Hint::Skip };
-    let was_structured = old.and_then(|old| old.allocation.as_ref()).is_some_and(|old| old.controller.is_empty());
+    let Ok(claims) = claims else {
+        return Hint::Skip;
+    };
+    let was_structured = old
+        .and_then(|old| old.allocation.as_ref())
+        .is_some_and(|old| old.controller.is_empty());
     let Some(new) = new else {
         // A deleted claim frees its devices; 1.31 does not register for it.
-        return if was_structured && profile.deleted_claims_wake_pods() { Hint::Queue } else { Hint::Skip };
+        return if was_structured && profile.deleted_claims_wake_pods() {
+            Hint::Queue
+        } else {
+            Hint::Skip
+        };
     };
     if was_structured && new.allocation.is_none() {
         return Hint::Queue;
     }
-    if !claims.iter().any(|claim| claim.claim.meta.uid == new.meta.uid) {
+    if !claims
+        .iter()
+        .any(|claim| claim.claim.meta.uid == new.meta.uid)
+    {
         return Hint::Skip;
     }
     match old {
@@ -219,14 +271,26 @@ pub fn after_context_change(
     if new.meta.name != pod.meta.name || new.meta.namespace != pod.meta.namespace {
         return Hint::Skip;
     }
-    let Ok(claims) = claims() else { return Hint::Skip };
-    for claim in claims.iter().filter(|claim| claim.claim.allocation.is_none()) {
+    let Ok(claims) = claims() else {
+        return Hint::Skip;
+    };
+    for claim in claims
+        .iter()
+        .filter(|claim| claim.claim.allocation.is_none())
+    {
         // D12: upstream also waits for structured claims, about which no driver will ever say anything.
         if profile.context_hint_counts_classic_claims_only() && claim.claim.controller.is_empty() {
             continue;
         }
-        let entry = pod.resource_claims.get(claim.entry).map(|entry| entry.name.as_str());
-        if !new.claims.iter().any(|(name, _)| Some(name.as_str()) == entry) {
+        let entry = pod
+            .resource_claims
+            .get(claim.entry)
+            .map(|entry| entry.name.as_str());
+        if !new
+            .claims
+            .iter()
+            .any(|(name, _)| Some(name.as_str()) == entry)
+        {
             return Hint::Skip;
         }
     }
@@ -235,11 +299,15 @@ pub fn after_context_change(
         return Hint::Queue;
     }
     let selected_is_unsuitable = !new.selected_node.is_empty()
-        && new.claims.iter().any(|(_, unsuitable)| unsuitable.contains(&new.selected_node));
+        && new
+            .claims
+            .iter()
+            .any(|(_, unsuitable)| unsuitable.contains(&new.selected_node));
     if selected_is_unsuitable {
         return Hint::Queue;
     }
-    let spec_equal = old.selected_node == new.selected_node && old.potential_nodes == new.potential_nodes;
+    let spec_equal =
+        old.selected_node == new.selected_node && old.potential_nodes == new.potential_nodes;
     if !spec_equal && old.claims == new.claims {
         return Hint::Skip;
     }

@@ -155,7 +155,10 @@ pub enum Level {
 }
 
 /// The imported interfaces; each method is the function of the same name in `wit/imports.wit`, where its rules stand.
-#[allow(missing_docs, reason = "documented in the contract, one line per function would only repeat it")]
+#[allow(
+    missing_docs,
+    reason = "documented in the contract, one line per function would only repeat it"
+)]
 pub trait Host {
     fn changes(&self, kind: &str, since: Revision) -> Result<Page<Change>, ApiError>;
     fn in_flight_changes(&self, since: Revision) -> Page<InFlightChange>;

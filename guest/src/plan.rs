@@ -45,6 +45,7 @@ impl Plan {
         if bytes.is_empty() {
             return Ok(Self::default());
         }
-        serde_json::from_slice(bytes).map_err(|error| format!("binding plan cannot be read: {error}"))
+        serde_json::from_slice(bytes)
+            .map_err(|error| format!("binding plan cannot be read: {error}"))
     }
 }

@@ -10,7 +10,8 @@ use crate::cluster::View;
 use crate::config::Config;
 use crate::cycle::{Answers, Cycle, Scope, State};
 use crate::extension_points::{
-    filter, post_bind, post_filter, pre_bind, pre_enqueue, pre_filter, pre_score, reserve, unreserve,
+    filter, post_bind, post_filter, pre_bind, pre_enqueue, pre_filter, pre_score, reserve,
+    unreserve,
 };
 use crate::hints::{self, Event, Hint, Interest};
 use crate::host::{Host, Level, Object, ObjectRef, Slot, kinds};
@@ -86,16 +87,41 @@ const DESCRIPTION: Description = Description {
         "post-bind",
     ],
     accesses: &[
-        Access { kind: kinds::NODE, versions: &["v1"], read: true, verbs: &[] },
+        Access {
+            kind: kinds::NODE,
+            versions: &["v1"],
+            read: true,
+            verbs: &[],
+        },
         Access {
             kind: kinds::RESOURCE_CLAIM,
             versions: &VERSIONS,
             read: true,
-            verbs: &[Verb::Get, Verb::Update, Verb::UpdateStatus, Verb::PatchStatus],
+            verbs: &[
+                Verb::Get,
+                Verb::Update,
+                Verb::UpdateStatus,
+                Verb::PatchStatus,
+            ],
         },
-        Access { kind: kinds::DEVICE_CLASS, versions: &VERSIONS, read: true, verbs: &[] },
-        Access { kind: kinds::RESOURCE_SLICE, versions: &VERSIONS, read: true, verbs: &[] },
-        Access { kind: kinds::DEVICE_TAINT_RULE, versions: &VERSIONS, read: true, verbs: &[] },
+        Access {
+            kind: kinds::DEVICE_CLASS,
+            versions: &VERSIONS,
+            read: true,
+            verbs: &[],
+        },
+        Access {
+            kind: kinds::RESOURCE_SLICE,
+            versions: &VERSIONS,
+            read: true,
+            verbs: &[],
+        },
+        Access {
+            kind: kinds::DEVICE_TAINT_RULE,
+            versions: &VERSIONS,
+            read: true,
+            verbs: &[],
+        },
         Access {
             kind: kinds::POD_SCHEDULING_CONTEXT,
             versions: &["resource.k8s.io/v1alpha3"],
@@ -123,7 +149,10 @@ pub struct Instance {
 impl Default for Instance {
     fn default() -> Self {
         let config = Config::default();
-        Self { view: View::new(&config.profile), config }
+        Self {
+            view: View::new(&config.profile),
+            config,
+        }
     }
 }
 
@@ -176,7 +205,10 @@ impl Plugin {
         for note in notes {
             host.log(Level::Warn, &note, &[]);
         }
-        self.instance = Instance { view: View::new(&config.profile), config };
+        self.instance = Instance {
+            view: View::new(&config.profile),
+            config,
+        };
         Ok(())
     }
 
@@ -197,22 +229,40 @@ impl Plugin {
     }
 
     /// See [`hints`].
-    pub fn hints(&mut self, host: &dyn Host, event: &Event, pods: &[Object]) -> Vec<Result<Hint, String>> {
+    pub fn hints(
+        &mut self,
+        host: &dyn Host,
+        event: &Event,
+        pods: &[Object],
+    ) -> Vec<Result<Hint, String>> {
         if let Err(error) = self.catch_up(host) {
             return pods.iter().map(|_| Err(error.clone())).collect();
         }
         let decoded = hints::Decoded::new(event, self.instance.profile());
-        pods.iter().map(|pod| self.hint(host, &decoded, pod)).collect()
+        pods.iter()
+            .map(|pod| self.hint(host, &decoded, pod))
+            .collect()
     }
 
-    fn hint(&self, host: &dyn Host, event: &Result<hints::Decoded, String>, pod: &Object) -> Result<Hint, String> {
+    fn hint(
+        &self,
+        host: &dyn Host,
+        event: &Result<hints::Decoded, String>,
+        pod: &Object,
+    ) -> Result<Hint, String> {
         let event = event.as_ref().map_err(Clone::clone)?;
         let pod = wire::pod(&pod.json).map_err(|problem| problem.to_string())?;
         Ok(event.hint(self.instance.profile(), &pod, || self.resolve(host, &pod)))
     }
 
-    fn resolve(&self, host: &dyn Host, pod: &Pod) -> Result<Vec<PodClaim<Rc<ResourceClaim>>>, claims::Unresolved> {
-        claims::pod_claims(pod, self.instance.profile(), |namespace, name| self.instance.claim(host, namespace, name))
+    fn resolve(
+        &self,
+        host: &dyn Host,
+        pod: &Pod,
+    ) -> Result<Vec<PodClaim<Rc<ResourceClaim>>>, claims::Unresolved> {
+        claims::pod_claims(pod, self.instance.profile(), |namespace, name| {
+            self.instance.claim(host, namespace, name)
+        })
     }
 
     /// Begins a cycle.
@@ -236,7 +286,12 @@ impl Plugin {
     }
 
     fn cycle(&self, pod: Pod, pod_ref: ObjectRef) -> Cycle {
-        Cycle { pod: Rc::new(pod), pod_ref, state: Rc::default(), alive: Rc::clone(&self.alive) }
+        Cycle {
+            pod: Rc::new(pod),
+            pod_ref,
+            state: Rc::default(),
+            alive: Rc::clone(&self.alive),
+        }
     }
 
     /// See [`filter`].
@@ -249,7 +304,12 @@ impl Plugin {
         if !self.instance.is_enabled() {
             return Status::unschedulable("plugin disabled");
         }
-        post_filter::post_filter(&self.instance, host, &cycle.pod, &mut cycle.state.borrow_mut())
+        post_filter::post_filter(
+            &self.instance,
+            host,
+            &cycle.pod,
+            &mut cycle.state.borrow_mut(),
+        )
     }
 
     /// See [`pre_score`].
@@ -260,12 +320,19 @@ impl Plugin {
     /// See [`reserve`]. Returns the plan as bytes.
     pub fn reserve(&mut self, host: &dyn Host, cycle: &Cycle, node: Slot) -> (Status, Vec<u8>) {
         let mut state = cycle.state.borrow_mut();
-        let (status, plan) = reserve::reserve(&mut self.instance, host, &cycle.pod, &mut state, node);
+        let (status, plan) =
+            reserve::reserve(&mut self.instance, host, &cycle.pod, &mut state, node);
         (status, plan.encode())
     }
 
     /// See [`pre_bind`]. Returns the new plan as bytes; one that cannot be read is returned as it came.
-    pub fn pre_bind(&mut self, host: &dyn Host, pod: &Object, _node: &str, plan: Vec<u8>) -> (Status, Vec<u8>) {
+    pub fn pre_bind(
+        &mut self,
+        host: &dyn Host,
+        pod: &Object,
+        _node: &str,
+        plan: Vec<u8>,
+    ) -> (Status, Vec<u8>) {
         if plan.is_empty() {
             return (Status::success(), plan);
         }
@@ -289,7 +356,9 @@ impl Plugin {
         match (plan, wire::pod(&pod.json)) {
             (Ok(plan), Ok(pod)) => unreserve::unreserve(&self.instance, host, &pod, plan),
             (Err(error), _) => host.log(Level::Error, "unreserve", &[("err", &error)]),
-            (_, Err(problem)) => host.log(Level::Error, "unreserve", &[("err", &problem.to_string())]),
+            (_, Err(problem)) => {
+                host.log(Level::Error, "unreserve", &[("err", &problem.to_string())])
+            }
         }
     }
 
@@ -301,13 +370,16 @@ impl Plugin {
         match (Plan::decode(plan), wire::pod(&pod.json)) {
             (Ok(plan), Ok(pod)) => post_bind::post_bind(host, &pod, &plan),
             (Err(error), _) => host.log(Level::Error, "post-bind", &[("err", &error)]),
-            (_, Err(problem)) => host.log(Level::Error, "post-bind", &[("err", &problem.to_string())]),
+            (_, Err(problem)) => {
+                host.log(Level::Error, "post-bind", &[("err", &problem.to_string())])
+            }
         }
     }
 
     fn prepare(&mut self, host: &dyn Host, pod: &Object) -> Result<Pod, Status> {
         self.catch_up(host).map_err(Status::error)?;
-        wire::pod(&pod.json).map_err(|problem| Status::new(Code::InvalidObject, problem.to_string()))
+        wire::pod(&pod.json)
+            .map_err(|problem| Status::new(Code::InvalidObject, problem.to_string()))
     }
 
     fn catch_up(&mut self, host: &dyn Host) -> Result<(), String> {

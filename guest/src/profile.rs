@@ -63,12 +63,18 @@ pub struct Profile {
 impl Profile {
     /// The seed: Kubernetes 1.31.
     pub fn v1_31() -> Self {
-        Self { minor: 31, features: BTreeMap::new() }
+        Self {
+            minor: 31,
+            features: BTreeMap::new(),
+        }
     }
 
     /// What upstream does today: 1.36.
     pub fn current() -> Self {
-        Self { minor: 36, features: BTreeMap::new() }
+        Self {
+            minor: 36,
+            features: BTreeMap::new(),
+        }
     }
 
     /// By the name that users give; `None` for an unknown one.
@@ -87,7 +93,10 @@ impl Profile {
 
     /// Whether a gate is on.
     pub fn enabled(&self, feature: Feature) -> bool {
-        self.features.get(&feature).copied().unwrap_or_else(|| feature.default_in(self.minor))
+        self.features
+            .get(&feature)
+            .copied()
+            .unwrap_or_else(|| feature.default_in(self.minor))
     }
 
     /// Minor version of Kubernetes, for the CEL libraries, which grow with each.

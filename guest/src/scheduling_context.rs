@@ -28,18 +28,26 @@ pub struct Context {
 impl Context {
     /// Whether the known object lists this potential node.
     pub fn has_potential_node(&self, node: &str) -> bool {
-        self.known.as_ref().is_some_and(|known| known.potential_nodes.iter().any(|name| name == node))
+        self.known
+            .as_ref()
+            .is_some_and(|known| known.potential_nodes.iter().any(|name| name == node))
     }
 
     /// `unsuitableNodes` of the pod's claim entry, if the driver has answered.
     pub fn unsuitable_nodes(&self, entry: &str) -> Option<&[String]> {
         let known = self.known.as_ref()?;
-        known.claims.iter().find(|(name, _)| name == entry).map(|(_, nodes)| nodes.as_slice())
+        known
+            .claims
+            .iter()
+            .find(|(name, _)| name == entry)
+            .map(|(_, nodes)| nodes.as_slice())
     }
 
     /// Selected node of the known object; empty if there is none.
     pub fn selected_node(&self) -> &str {
-        self.known.as_ref().map_or("", |known| known.selected_node.as_str())
+        self.known
+            .as_ref()
+            .map_or("", |known| known.selected_node.as_str())
     }
 }
 
@@ -57,14 +65,17 @@ pub fn publish(
     }
     let outcome = match known {
         None => host.api_create(&edit::to_bytes(&edit::context_create(&pod.meta, edits))),
-        Some(known) => match host.api_update(&edit::to_bytes(&edit::context_update(known, edits))) {
-            Err(error) if error.reason == ApiErrorReason::Conflict => {
-                let known = wire::pod_scheduling_context(&edit::to_bytes(known)).map_err(|problem| problem.to_string())?;
-                let body = edit::context_apply(&pod.meta, &known, edits, profile);
-                host.api_apply(&edit::to_bytes(&body), FIELD_MANAGER, true)
+        Some(known) => {
+            match host.api_update(&edit::to_bytes(&edit::context_update(known, edits))) {
+                Err(error) if error.reason == ApiErrorReason::Conflict => {
+                    let known = wire::pod_scheduling_context(&edit::to_bytes(known))
+                        .map_err(|problem| problem.to_string())?;
+                    let body = edit::context_apply(&pod.meta, &known, edits, profile);
+                    host.api_apply(&edit::to_bytes(&body), FIELD_MANAGER, true)
+                }
+                outcome => outcome,
             }
-            outcome => outcome,
-        },
+        }
     };
     outcome.map_err(|error| error.message)?;
     *edits = SchedulingContextEdits::default();
@@ -74,7 +85,13 @@ pub fn publish(
 /// The known object as JSON, for plans and for writing from a cycle.
 pub fn known_json(host: &dyn Host, pod: &Pod, context: &Context) -> Option<Value> {
     context.known.as_ref()?;
-    let object = host.cached(kinds::POD_SCHEDULING_CONTEXT, &pod.meta.namespace, &pod.meta.name).ok()?;
+    let object = host
+        .cached(
+            kinds::POD_SCHEDULING_CONTEXT,
+            &pod.meta.namespace,
+            &pod.meta.name,
+        )
+        .ok()?;
     serde_json::from_slice(&object.json).ok()
 }
 

@@ -97,16 +97,27 @@ impl SelectorCache {
         let Some(expression) = self.expressions.get(id.0 as usize) else {
             return Verdict::Error("selector is not known".into());
         };
-        let Ok(program) = &expression.program else { return Verdict::Unknown };
-        if program.required_driver().is_some_and(|driver| *driver != **device.driver) {
+        let Ok(program) = &expression.program else {
+            return Verdict::Unknown;
+        };
+        if program
+            .required_driver()
+            .is_some_and(|driver| *driver != **device.driver)
+        {
             return Verdict::NoMatch;
         }
         self.evaluations += 1;
         let key = (device.slot, device.version, device.index);
-        if self.latest.as_ref().is_none_or(|(latest, _)| *latest != key) {
+        if self
+            .latest
+            .as_ref()
+            .is_none_or(|(latest, _)| *latest != key)
+        {
             self.latest = Some((key, self.environment.device(device.driver, device.device)));
         }
-        let Some((_, value)) = &self.latest else { return Verdict::Unknown };
+        let Some((_, value)) = &self.latest else {
+            return Verdict::Unknown;
+        };
         match program.matches(value) {
             Ok(true) => Verdict::Match,
             Ok(false) => Verdict::NoMatch,
@@ -121,8 +132,14 @@ impl Selectors for SelectorCache {
             return *id;
         }
         let id = ExpressionId(u32::try_from(self.expressions.len()).unwrap_or(u32::MAX));
-        let program = self.environment.compile(text).map_err(|error| error.to_string());
-        self.expressions.push(Expression { program, rows: Vec::new() });
+        let program = self
+            .environment
+            .compile(text)
+            .map_err(|error| error.to_string());
+        self.expressions.push(Expression {
+            program,
+            rows: Vec::new(),
+        });
         self.ids.insert(Arc::clone(text), id);
         id
     }
@@ -130,7 +147,10 @@ impl Selectors for SelectorCache {
     fn matches(&mut self, id: ExpressionId, device: DeviceRef<'_>) -> Result<bool, SelectorError> {
         let (slot, index) = (device.slot as usize, device.index as usize);
         let known = self.expressions.get(id.0 as usize).and_then(|expression| {
-            let row = expression.rows.get(slot).filter(|row| row.version == device.version)?;
+            let row = expression
+                .rows
+                .get(slot)
+                .filter(|row| row.version == device.version)?;
             row.verdicts.get(index)
         });
         match known {
@@ -139,7 +159,11 @@ impl Selectors for SelectorCache {
             Some(Verdict::Error(text)) => return Err(SelectorError::Runtime(text.to_string())),
             Some(Verdict::Unknown) | None => {}
         }
-        if let Some(Err(text)) = self.expressions.get(id.0 as usize).map(|expression| &expression.program) {
+        if let Some(Err(text)) = self
+            .expressions
+            .get(id.0 as usize)
+            .map(|expression| &expression.program)
+        {
             return Err(SelectorError::Compile(text.clone()));
         }
         let verdict = self.evaluate(id, &device);
@@ -149,7 +173,10 @@ impl Selectors for SelectorCache {
             }
             let row = &mut expression.rows[slot];
             if row.version != device.version {
-                *row = Row { version: device.version, verdicts: Vec::new() };
+                *row = Row {
+                    version: device.version,
+                    verdicts: Vec::new(),
+                };
             }
             if row.verdicts.len() <= index {
                 row.verdicts.resize(index + 1, Verdict::Unknown);

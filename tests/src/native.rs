@@ -9,9 +9,10 @@ use std::thread::JoinHandle;
 
 use dractl::object::{Kind, Object, ObjectRef};
 use dractl::plugin::{
-    self as contract, Access, Action, Answers, ApiCall, BindingCall, BindingRun, CallStats, Code, CycleId, Description,
-    Exports, Fault, Hint, Interest, LogLevel, Nomination, ObjectEvent, PatchType, Plugin, PluginError, Progress,
-    Revision, SchedulingInstance, Scope, SharedServices, Slot, Status, Step, Suspension, Verb,
+    self as contract, Access, Action, Answers, ApiCall, BindingCall, BindingRun, CallStats, Code,
+    CycleId, Description, Exports, Fault, Hint, Interest, LogLevel, Nomination, ObjectEvent,
+    PatchType, Plugin, PluginError, Progress, Revision, SchedulingInstance, Scope, SharedServices,
+    Slot, Status, Step, Suspension, Verb,
 };
 use dynamic_resources::cycle::{self, Cycle};
 use dynamic_resources::host as guest;
@@ -29,22 +30,41 @@ impl Native {
         let description = plugin::Plugin::describe();
         let accesses = description.accesses.iter().map(|access| Access {
             kind: Kind::new(access.kind),
-            versions: access.versions.iter().map(|version| (*version).into()).collect(),
+            versions: access
+                .versions
+                .iter()
+                .map(|version| (*version).into())
+                .collect(),
             read: access.read,
             verbs: access.verbs.iter().map(verb).collect(),
         });
         let description = Description {
             name: description.name.into(),
             version: description.version.into(),
-            points: description.points.iter().map(|point| (*point).into()).collect(),
+            points: description
+                .points
+                .iter()
+                .map(|point| (*point).into())
+                .collect(),
             accesses: accesses.collect(),
         };
-        Self { description, config: config.into() }
+        Self {
+            description,
+            config: config.into(),
+        }
     }
 
     fn error(&self, call: &str, cause: String) -> PluginError {
-        let plugin = format!("{} {} (native)", self.description.name, self.description.version);
-        PluginError { fault: Fault::Start, plugin, call: call.into(), cause }
+        let plugin = format!(
+            "{} {} (native)",
+            self.description.name, self.description.version
+        );
+        PluginError {
+            fault: Fault::Start,
+            plugin,
+            call: call.into(),
+            cause,
+        }
     }
 }
 
@@ -54,34 +74,71 @@ impl Plugin for Native {
     }
 
     fn exports(&self) -> Exports {
-        Exports { enqueue: true, binding: true, explain: false, advice: false }
+        Exports {
+            enqueue: true,
+            binding: true,
+            explain: false,
+            advice: false,
+        }
     }
 
-    fn scheduling(&self, services: SharedServices) -> Result<Box<dyn SchedulingInstance>, PluginError> {
+    fn scheduling(
+        &self,
+        services: SharedServices,
+    ) -> Result<Box<dyn SchedulingInstance>, PluginError> {
         let mut instance = plugin::Plugin::default();
         let description = self.description.clone();
-        let host = NativeHost { services, description, pod_uid: String::new(), may_write: false, gate: None };
-        instance.configure(&host, &self.config).map_err(|cause| self.error("configure", cause))?;
-        Ok(Box::new(NativeInstance { plugin: instance, host, cycles: Vec::new() }))
+        let host = NativeHost {
+            services,
+            description,
+            pod_uid: String::new(),
+            may_write: false,
+            gate: None,
+        };
+        instance
+            .configure(&host, &self.config)
+            .map_err(|cause| self.error("configure", cause))?;
+        Ok(Box::new(NativeInstance {
+            plugin: instance,
+            host,
+            cycles: Vec::new(),
+        }))
     }
 
-    fn binding(&self, services: SharedServices, call: BindingCall) -> Result<Box<dyn BindingRun>, PluginError> {
+    fn binding(
+        &self,
+        services: SharedServices,
+        call: BindingCall,
+    ) -> Result<Box<dyn BindingRun>, PluginError> {
         let (resume, resumed) = channel();
         let (announce, announced) = channel();
         let pod_uid = call.pod().id().uid.to_string();
         let description = self.description.clone();
         let config = self.config.clone();
         let thread = std::thread::spawn(move || {
-            let gate = Gate { announce: announce.clone(), resumed };
+            let gate = Gate {
+                announce: announce.clone(),
+                resumed,
+            };
             // A closed channel means that nobody waits for the outcome: the call was given up before it began.
             if gate.resumed.recv().is_err() {
                 return;
             }
-            let host = NativeHost { services, description, pod_uid, may_write: true, gate: Some(gate) };
+            let host = NativeHost {
+                services,
+                description,
+                pod_uid,
+                may_write: true,
+                gate: Some(gate),
+            };
             let outcome = run_binding(&host, &config, call);
             let _ = announce.send(Step::Done(outcome));
         });
-        Ok(Box::new(NativeBinding { resume: Some(resume), announced, thread: Some(thread) }))
+        Ok(Box::new(NativeBinding {
+            resume: Some(resume),
+            announced,
+            thread: Some(thread),
+        }))
     }
 
     fn stats(&self) -> CallStats {
@@ -89,19 +146,28 @@ impl Plugin for Native {
     }
 }
 
-fn run_binding(host: &NativeHost, config: &[u8], call: BindingCall) -> Result<Option<Progress>, PluginError> {
+fn run_binding(
+    host: &NativeHost,
+    config: &[u8],
+    call: BindingCall,
+) -> Result<Option<Progress>, PluginError> {
     let mut plugin = plugin::Plugin::default();
     let name = call.name();
-    plugin.configure(host, config).map_err(|cause| PluginError {
-        fault: Fault::Start,
-        plugin: host.description.name.clone(),
-        call: name.into(),
-        cause,
-    })?;
+    plugin
+        .configure(host, config)
+        .map_err(|cause| PluginError {
+            fault: Fault::Start,
+            plugin: host.description.name.clone(),
+            call: name.into(),
+            cause,
+        })?;
     match call {
         BindingCall::PreBind { pod, node, plan } => {
             let (status, plan) = plugin.pre_bind(host, &to_guest(&pod), &node, plan.to_vec());
-            Ok(Some(Progress { status: to_status(status), plan: plan.into() }))
+            Ok(Some(Progress {
+                status: to_status(status),
+                plan: plan.into(),
+            }))
         }
         BindingCall::Unreserve { pod, node, plan } => {
             plugin.unreserve(host, &to_guest(&pod), &node, plan.map(|plan| plan.to_vec()));
@@ -128,7 +194,10 @@ struct NativeBinding {
 
 impl BindingRun for NativeBinding {
     fn resume(&mut self) -> Step {
-        let sent = self.resume.as_ref().is_some_and(|resume| resume.send(()).is_ok());
+        let sent = self
+            .resume
+            .as_ref()
+            .is_some_and(|resume| resume.send(()).is_ok());
         match self.announced.recv() {
             Ok(step) if sent => step,
             _ => Step::Done(Err(PluginError {
@@ -167,7 +236,10 @@ impl NativeInstance {
 /// Runs a method of a living cycle.
 macro_rules! in_cycle {
     ($self:ident, $id:ident, |$cycle:ident| $call:expr) => {
-        match $self.cycles.get(usize::try_from($id.0).unwrap_or(usize::MAX)) {
+        match $self
+            .cycles
+            .get(usize::try_from($id.0).unwrap_or(usize::MAX))
+        {
             Some(Some($cycle)) => $call,
             _ => {
                 return Err(PluginError {
@@ -188,32 +260,46 @@ impl SchedulingInstance for NativeInstance {
             hints::Action::Update => Action::Update,
             hints::Action::Delete => Action::Delete,
         };
-        let interests = self.plugin.events_to_register().into_iter().map(|interest| Interest {
-            kind: Kind::new(interest.kind),
-            actions: interest.actions.iter().map(action).collect(),
-            hinted: interest.hinted,
-        });
+        let interests = self
+            .plugin
+            .events_to_register()
+            .into_iter()
+            .map(|interest| Interest {
+                kind: Kind::new(interest.kind),
+                actions: interest.actions.iter().map(action).collect(),
+                hinted: interest.hinted,
+            });
         Ok(interests.collect())
     }
 
     fn pre_enqueue(&mut self, pod: &Object) -> Result<Status, PluginError> {
         self.begin(pod, false);
-        Ok(to_status(self.plugin.pre_enqueue(&self.host, &to_guest(pod))))
+        Ok(to_status(
+            self.plugin.pre_enqueue(&self.host, &to_guest(pod)),
+        ))
     }
 
-    fn hints(&mut self, event: &ObjectEvent, pods: &[Object]) -> Result<Vec<Result<Hint, String>>, PluginError> {
+    fn hints(
+        &mut self,
+        event: &ObjectEvent,
+        pods: &[Object],
+    ) -> Result<Vec<Result<Hint, String>>, PluginError> {
         let event = hints::Event {
             kind: event.kind.as_str().into(),
             old: event.old.as_ref().map(to_guest),
             new: event.new.as_ref().map(to_guest),
         };
         let pods: Vec<_> = pods.iter().map(to_guest).collect();
-        let hints = self.plugin.hints(&self.host, &event, &pods).into_iter().map(|hint| {
-            hint.map(|hint| match hint {
-                hints::Hint::Skip => Hint::Skip,
-                hints::Hint::Queue => Hint::Queue,
-            })
-        });
+        let hints = self
+            .plugin
+            .hints(&self.host, &event, &pods)
+            .into_iter()
+            .map(|hint| {
+                hint.map(|hint| match hint {
+                    hints::Hint::Skip => Hint::Skip,
+                    hints::Hint::Queue => Hint::Queue,
+                })
+            });
         Ok(hints.collect())
     }
 
@@ -239,26 +325,45 @@ impl SchedulingInstance for NativeInstance {
 
     fn post_filter(&mut self, cycle: CycleId) -> Result<Nomination, PluginError> {
         self.host.may_write = true;
-        let status = in_cycle!(self, cycle, |cycle| self.plugin.post_filter(&self.host, cycle));
+        let status = in_cycle!(self, cycle, |cycle| self
+            .plugin
+            .post_filter(&self.host, cycle));
         self.host.may_write = false;
-        Ok(Nomination { status: to_status(status), node: None })
+        Ok(Nomination {
+            status: to_status(status),
+            node: None,
+        })
     }
 
     fn pre_score(&mut self, cycle: CycleId, nodes: &[Slot]) -> Result<Status, PluginError> {
-        Ok(to_status(in_cycle!(self, cycle, |cycle| self.plugin.pre_score(&self.host, cycle, nodes))))
+        Ok(to_status(in_cycle!(self, cycle, |cycle| self
+            .plugin
+            .pre_score(&self.host, cycle, nodes))))
     }
 
-    fn score(&mut self, _cycle: CycleId, nodes: &[Slot]) -> Result<Result<Vec<i64>, Status>, PluginError> {
+    fn score(
+        &mut self,
+        _cycle: CycleId,
+        nodes: &[Slot],
+    ) -> Result<Result<Vec<i64>, Status>, PluginError> {
         Ok(Ok(vec![0; nodes.len()]))
     }
 
     fn reserve(&mut self, cycle: CycleId, node: Slot) -> Result<Progress, PluginError> {
-        let (status, plan) = in_cycle!(self, cycle, |cycle| self.plugin.reserve(&self.host, cycle, node));
-        Ok(Progress { status: to_status(status), plan: plan.into() })
+        let (status, plan) = in_cycle!(self, cycle, |cycle| self
+            .plugin
+            .reserve(&self.host, cycle, node));
+        Ok(Progress {
+            status: to_status(status),
+            plan: plan.into(),
+        })
     }
 
     fn end_cycle(&mut self, cycle: CycleId) -> Result<(), PluginError> {
-        if let Some(slot) = self.cycles.get_mut(usize::try_from(cycle.0).unwrap_or(usize::MAX)) {
+        if let Some(slot) = self
+            .cycles
+            .get_mut(usize::try_from(cycle.0).unwrap_or(usize::MAX))
+        {
             *slot = None;
         }
         while self.cycles.last().is_some_and(Option::is_none) {
@@ -293,19 +398,33 @@ impl NativeHost {
 
     fn call(&self, call: ApiCall) -> Result<Option<Object>, guest::ApiError> {
         self.suspend(Suspension::Api(call.verb()));
-        self.description.check_verb(call.kind(), call.verb()).map_err(to_guest_error)?;
+        self.description
+            .check_verb(call.kind(), call.verb())
+            .map_err(to_guest_error)?;
         if !self.may_write {
             let message = "calls of api are not allowed here".into();
-            return Err(guest::ApiError { reason: guest::ApiErrorReason::Forbidden, message });
+            return Err(guest::ApiError {
+                reason: guest::ApiErrorReason::Forbidden,
+                message,
+            });
         }
-        self.with(|services| services.call(call)).map_err(to_guest_error)
+        self.with(|services| services.call(call))
+            .map_err(to_guest_error)
     }
 
-    fn write(&self, json: &[u8], call: impl FnOnce(Object) -> ApiCall) -> Result<guest::Object, guest::ApiError> {
-        let invalid = |message: String| guest::ApiError { reason: guest::ApiErrorReason::Invalid, message };
+    fn write(
+        &self,
+        json: &[u8],
+        call: impl FnOnce(Object) -> ApiCall,
+    ) -> Result<guest::Object, guest::ApiError> {
+        let invalid = |message: String| guest::ApiError {
+            reason: guest::ApiErrorReason::Invalid,
+            message,
+        };
         let value = serde_json::from_slice(json).map_err(|error| invalid(error.to_string()))?;
         let object = Object::from_value(value).map_err(|error| invalid(error.to_string()))?;
-        self.call(call(object)).map(|stored| stored.as_ref().map_or_else(nothing, to_guest))
+        self.call(call(object))
+            .map(|stored| stored.as_ref().map_or_else(nothing, to_guest))
     }
 
     fn with<R>(&self, call: impl FnOnce(&mut dyn contract::Services) -> R) -> R {
@@ -326,26 +445,46 @@ impl guest::Host for NativeHost {
         self.description.check_read(&kind).map_err(to_guest_error)?;
         let page = self.with(|services| services.changes(&kind, since));
         let changes = page.changes.into_iter().map(|change| match change {
-            contract::Change::Put(entry) => {
-                guest::Change::Put { slot: entry.slot, object: to_guest(&entry.object), assumed: entry.assumed }
-            }
-            contract::Change::Deleted { slot, id } => guest::Change::Deleted { slot, id: to_guest_ref(&id) },
+            contract::Change::Put(entry) => guest::Change::Put {
+                slot: entry.slot,
+                object: to_guest(&entry.object),
+                assumed: entry.assumed,
+            },
+            contract::Change::Deleted { slot, id } => guest::Change::Deleted {
+                slot,
+                id: to_guest_ref(&id),
+            },
         });
-        Ok(guest::Page { reset: page.reset, changes: changes.collect(), until: page.until, more: page.more })
+        Ok(guest::Page {
+            reset: page.reset,
+            changes: changes.collect(),
+            until: page.until,
+            more: page.more,
+        })
     }
 
     fn in_flight_changes(&self, since: guest::Revision) -> guest::Page<guest::InFlightChange> {
         let page = self.with(|services| services.in_flight_changes(since));
         let changes = page.changes.into_iter().map(|change| match change {
-            contract::InFlightChange::Put(entry) => guest::InFlightChange::Put(to_guest_in_flight(entry)),
-            contract::InFlightChange::Removed(id) => guest::InFlightChange::Removed(to_guest_ref(&id)),
+            contract::InFlightChange::Put(entry) => {
+                guest::InFlightChange::Put(to_guest_in_flight(entry))
+            }
+            contract::InFlightChange::Removed(id) => {
+                guest::InFlightChange::Removed(to_guest_ref(&id))
+            }
         });
-        guest::Page { reset: page.reset, changes: changes.collect(), until: page.until, more: page.more }
+        guest::Page {
+            reset: page.reset,
+            changes: changes.collect(),
+            until: page.until,
+            more: page.more,
+        }
     }
 
     fn get_in_flight(&self, kind: &str, uid: &str) -> Option<guest::InFlight> {
         self.suspend(Suspension::State("get-in-flight"));
-        self.with(|services| services.get_in_flight(&Kind::new(kind), uid)).map(to_guest_in_flight)
+        self.with(|services| services.get_in_flight(&Kind::new(kind), uid))
+            .map(to_guest_in_flight)
     }
 
     fn put_in_flight(&self, entries: &[guest::InFlight]) -> Result<(), guest::ApiError> {
@@ -358,7 +497,8 @@ impl guest::Host for NativeHost {
                 json: entry.json.as_slice().into(),
             })
             .collect();
-        self.with(|services| services.put_in_flight(&self.pod_uid, entries)).map_err(to_guest_error)
+        self.with(|services| services.put_in_flight(&self.pod_uid, entries))
+            .map_err(to_guest_error)
     }
 
     fn remove_in_flight(&self, kind: &str, uid: &str, wake: bool) -> bool {
@@ -368,10 +508,15 @@ impl guest::Host for NativeHost {
 
     fn assume(&self, object: &guest::Object) -> Result<(), guest::ApiError> {
         self.suspend(Suspension::State("assume"));
-        let invalid = |message: String| guest::ApiError { reason: guest::ApiErrorReason::Invalid, message };
-        let value = serde_json::from_slice(&object.json).map_err(|error| invalid(error.to_string()))?;
+        let invalid = |message: String| guest::ApiError {
+            reason: guest::ApiErrorReason::Invalid,
+            message,
+        };
+        let value =
+            serde_json::from_slice(&object.json).map_err(|error| invalid(error.to_string()))?;
         let object = Object::from_value(value).map_err(|error| invalid(error.to_string()))?;
-        self.with(|services| services.assume(object)).map_err(to_guest_error)
+        self.with(|services| services.assume(object))
+            .map_err(to_guest_error)
     }
 
     fn restore(&self, kind: &str, namespace: &str, name: &str) {
@@ -379,7 +524,12 @@ impl guest::Host for NativeHost {
         self.with(|services| services.restore(&Kind::new(kind), namespace, name));
     }
 
-    fn cached(&self, kind: &str, namespace: &str, name: &str) -> Result<guest::Object, guest::ApiError> {
+    fn cached(
+        &self,
+        kind: &str,
+        namespace: &str,
+        name: &str,
+    ) -> Result<guest::Object, guest::ApiError> {
         self.suspend(Suspension::State("get"));
         let kind = Kind::new(kind);
         self.description.check_read(&kind).map_err(to_guest_error)?;
@@ -388,9 +538,19 @@ impl guest::Host for NativeHost {
             .map_err(to_guest_error)
     }
 
-    fn api_get(&self, kind: &str, namespace: &str, name: &str) -> Result<guest::Object, guest::ApiError> {
-        let call = ApiCall::Get { kind: Kind::new(kind), namespace: namespace.into(), name: name.into() };
-        self.call(call).map(|stored| stored.as_ref().map_or_else(nothing, to_guest))
+    fn api_get(
+        &self,
+        kind: &str,
+        namespace: &str,
+        name: &str,
+    ) -> Result<guest::Object, guest::ApiError> {
+        let call = ApiCall::Get {
+            kind: Kind::new(kind),
+            namespace: namespace.into(),
+            name: name.into(),
+        };
+        self.call(call)
+            .map(|stored| stored.as_ref().map_or_else(nothing, to_guest))
     }
 
     fn api_create(&self, json: &[u8]) -> Result<guest::Object, guest::ApiError> {
@@ -417,16 +577,29 @@ impl guest::Host for NativeHost {
             patch_type: PatchType::StrategicMerge,
             patch: patch.to_vec(),
         };
-        self.call(call).map(|stored| stored.as_ref().map_or_else(nothing, to_guest))
+        self.call(call)
+            .map(|stored| stored.as_ref().map_or_else(nothing, to_guest))
     }
 
-    fn api_apply(&self, json: &[u8], field_manager: &str, force: bool) -> Result<guest::Object, guest::ApiError> {
+    fn api_apply(
+        &self,
+        json: &[u8],
+        field_manager: &str,
+        force: bool,
+    ) -> Result<guest::Object, guest::ApiError> {
         let field_manager = field_manager.to_owned();
-        self.write(json, |object| ApiCall::Apply { object, field_manager, force })
+        self.write(json, |object| ApiCall::Apply {
+            object,
+            field_manager,
+            force,
+        })
     }
 
     fn api_delete(&self, target: &guest::ObjectRef) -> Result<(), guest::ApiError> {
-        self.call(ApiCall::Delete { target: from_guest_ref(target) }).map(|_| ())
+        self.call(ApiCall::Delete {
+            target: from_guest_ref(target),
+        })
+        .map(|_| ())
     }
 
     fn sleep(&self, nanoseconds: u64) -> Result<(), guest::SleepError> {
@@ -449,7 +622,10 @@ impl guest::Host for NativeHost {
             guest::Level::Debug => LogLevel::Debug,
             guest::Level::Trace => LogLevel::Trace,
         };
-        let fields: Vec<_> = fields.iter().map(|(key, value)| ((*key).into(), (*value).into())).collect();
+        let fields: Vec<_> = fields
+            .iter()
+            .map(|(key, value)| ((*key).into(), (*value).into()))
+            .collect();
         self.with(|services| services.log(level, plugin::NAME, message, &fields));
     }
 }
@@ -463,7 +639,11 @@ fn to_guest(object: &Object) -> guest::Object {
 }
 
 fn nothing() -> guest::Object {
-    guest::Object { id: guest::ObjectRef::default(), resource_version: String::new(), json: b"null".to_vec() }
+    guest::Object {
+        id: guest::ObjectRef::default(),
+        resource_version: String::new(),
+        json: b"null".to_vec(),
+    }
 }
 
 fn to_guest_ref(id: &ObjectRef) -> guest::ObjectRef {
@@ -485,7 +665,11 @@ fn from_guest_ref(id: &guest::ObjectRef) -> ObjectRef {
 }
 
 fn to_guest_in_flight(entry: contract::InFlight) -> guest::InFlight {
-    guest::InFlight { target: to_guest_ref(&entry.target), holder: entry.holder, json: entry.json.to_vec() }
+    guest::InFlight {
+        target: to_guest_ref(&entry.target),
+        holder: entry.holder,
+        json: entry.json.to_vec(),
+    }
 }
 
 fn to_guest_error(error: contract::ApiError) -> guest::ApiError {
@@ -500,7 +684,10 @@ fn to_guest_error(error: contract::ApiError) -> guest::ApiError {
         From::Timeout => To::Timeout,
         From::Other => To::Other,
     };
-    guest::ApiError { reason, message: error.message }
+    guest::ApiError {
+        reason,
+        message: error.message,
+    }
 }
 
 fn to_status(status: status::Status) -> Status {
@@ -513,7 +700,10 @@ fn to_status(status: status::Status) -> Status {
         status::Code::Pending => Code::Pending,
         status::Code::InvalidObject => Code::InvalidObject,
     };
-    Status { code, reasons: status.reasons }
+    Status {
+        code,
+        reasons: status.reasons,
+    }
 }
 
 fn verb(verb: &plugin::Verb) -> Verb {

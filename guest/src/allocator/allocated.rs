@@ -73,6 +73,20 @@ impl Allocated {
         self.change(names, uid, |claim| claim.in_flight.take());
     }
 
+    /// The claim cache is empty.
+    pub fn clear_stored(&mut self, names: &mut Names) {
+        for uid in self.claims.keys().cloned().collect::<Vec<_>>() {
+            self.remove_stored(names, &uid);
+        }
+    }
+
+    /// Nothing is in flight.
+    pub fn clear_in_flight(&mut self, names: &mut Names) {
+        for uid in self.claims.keys().cloned().collect::<Vec<_>>() {
+            self.remove_in_flight(names, &uid);
+        }
+    }
+
     /// Whether the device is held. `admin_holds`: results marked as admin access hold their device too (D6).
     pub(crate) fn holds(&self, device: DeviceKey, admin_holds: bool) -> bool {
         self.holders

@@ -187,6 +187,20 @@ impl Inventory {
         self.names.release_pool(entry.pool);
     }
 
+    /// Removes everything. Names stay as long as claims use them.
+    pub fn clear(&mut self) {
+        let invalid = self
+            .invalid
+            .keys()
+            .copied()
+            .max()
+            .map_or(0, |slot| slot + 1);
+        let slots = (self.entries.len() as u32).max(invalid);
+        for slot in 0..slots {
+            self.remove(slot);
+        }
+    }
+
     /// The numbers that [`super::allocated::Allocated`] must use as well.
     pub fn names_mut(&mut self) -> &mut Names {
         &mut self.names

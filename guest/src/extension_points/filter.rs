@@ -33,7 +33,11 @@ fn filter_node(instance: &mut Instance, state: &mut State, slot: Slot) -> Status
     for (index, info) in state.claims.iter().enumerate() {
         if info.claim.allocation.is_some() {
             // Does not end the walk, and the allocator still runs (trap T1).
-            if info.available_on_nodes.values().any(|selector| !selector.matches(node)) {
+            if info
+                .available_on_nodes
+                .values()
+                .any(|selector| !selector.matches(node))
+            {
                 unavailable.push(index);
             }
         } else if let Err(status) = check_classic(info, node) {
@@ -65,11 +69,21 @@ fn check_classic(info: &ClaimInfo, node: &crate::api::Node) -> Result<(), Status
     if info.claim.deallocation_requested {
         return Err(Status::unresolvable("resourceclaim must be reallocated"));
     }
-    if info.available_on_nodes.values().any(|selector| !selector.matches(node)) {
+    if info
+        .available_on_nodes
+        .values()
+        .any(|selector| !selector.matches(node))
+    {
         return Err(Status::unresolvable("excluded by device class node filter"));
     }
-    if info.unsuitable_nodes.as_ref().is_some_and(|nodes| nodes.contains(&node.name)) {
-        return Err(Status::unresolvable("resourceclaim cannot be allocated for the node (unsuitable)"));
+    if info
+        .unsuitable_nodes
+        .as_ref()
+        .is_some_and(|nodes| nodes.contains(&node.name))
+    {
+        return Err(Status::unresolvable(
+            "resourceclaim cannot be allocated for the node (unsuitable)",
+        ));
     }
     Ok(())
 }

@@ -16,6 +16,10 @@ pub fn post_bind(host: &dyn Host, pod: &Pod, plan: &Plan) {
         uid: String::new(),
     };
     if let Err(error) = host.api_delete(&target) {
-        host.log(Level::Debug, "delete PodSchedulingContext", &[("err", &error.message)]);
+        host.log(
+            Level::Debug,
+            "delete PodSchedulingContext",
+            &[("err", &error.message)],
+        );
     }
 }

@@ -44,11 +44,18 @@ fn deallocate(
     if !clear && !state.context.selected_node().is_empty() {
         state.context.edits.selected_node = Some(String::new());
         let known = scheduling_context::known_json(host, pod, &state.context);
-        scheduling_context::publish(host, instance.profile(), pod, known.as_ref(), &mut state.context.edits)?;
+        scheduling_context::publish(
+            host,
+            instance.profile(),
+            pod,
+            known.as_ref(),
+            &mut state.context.edits,
+        )?;
     }
     let meta = &state.claims[index].claim.meta;
-    let cached =
-        host.cached(kinds::RESOURCE_CLAIM, &meta.namespace, &meta.name).map_err(|error| error.message)?;
+    let cached = host
+        .cached(kinds::RESOURCE_CLAIM, &meta.namespace, &meta.name)
+        .map_err(|error| error.message)?;
     let mut claim = serde_json::from_slice(&cached.json)
         .map_err(|error| format!("claim {}/{}: {error}", meta.namespace, meta.name))?;
     edit::clear_reserved_for(&mut claim);
@@ -56,6 +63,7 @@ fn deallocate(
         true => edit::clear_allocation(&mut claim),
         false => edit::request_deallocation(&mut claim),
     }
-    host.api_update_status(&edit::to_bytes(&claim)).map_err(|error| error.message)?;
+    host.api_update_status(&edit::to_bytes(&claim))
+        .map_err(|error| error.message)?;
     Ok(())
 }

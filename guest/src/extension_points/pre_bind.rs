@@ -13,7 +13,13 @@ pub fn pre_bind(instance: &Instance, host: &dyn Host, pod: &Pod, plan: &mut Plan
     if plan.edits.is_dirty() {
         // Instead of binding claims: the drivers have to answer first (trap T8).
         let Plan { context, edits, .. } = plan;
-        return match scheduling_context::publish(host, instance.profile(), pod, context.as_ref(), edits) {
+        return match scheduling_context::publish(
+            host,
+            instance.profile(),
+            pod,
+            context.as_ref(),
+            edits,
+        ) {
             Ok(()) => Status::new(Code::Pending, "waiting for resource driver"),
             Err(text) => Status::error(text),
         };

@@ -28,15 +28,27 @@ pub fn pre_filter(instance: &mut Instance, host: &dyn Host, pod: &Pod, state: &m
 }
 
 fn prepare(instance: &mut Instance, host: &dyn Host, pod: &Pod) -> Result<Option<State>, Status> {
-    let pod_claims = claims::pod_claims(pod, instance.profile(), |namespace, name| instance.claim(host, namespace, name)).map_err(rejection)?;
+    let pod_claims = claims::pod_claims(pod, instance.profile(), |namespace, name| {
+        instance.claim(host, namespace, name)
+    })
+    .map_err(rejection)?;
     if pod_claims.is_empty() {
         return Ok(None);
     }
-    let mut state = State { context: known_context(instance, pod)?, ..State::default() };
+    let mut state = State {
+        context: known_context(instance, pod)?,
+        ..State::default()
+    };
     let mut to_allocate = Vec::new();
     for (position, claim) in pod_claims.iter().enumerate() {
-        let entry = claims::entry_name(pod, &pod_claims, position, instance.profile()).unwrap_or_default();
-        let info = inspect(instance, &state.context, entry.to_owned(), Rc::clone(&claim.claim))?;
+        let entry =
+            claims::entry_name(pod, &pod_claims, position, instance.profile()).unwrap_or_default();
+        let info = inspect(
+            instance,
+            &state.context,
+            entry.to_owned(),
+            Rc::clone(&claim.claim),
+        )?;
         if info.claim.allocation.is_none() && info.structured {
             to_allocate.push(Rc::clone(&info.claim));
         }
@@ -44,7 +56,9 @@ fn prepare(instance: &mut Instance, host: &dyn Host, pod: &Pod) -> Result<Option
     }
     if !to_allocate.is_empty() {
         if let Some(rule) = instance.view.taint_rule() {
-            let text = format!("DeviceTaintRule {rule}: not implemented (gate DRADeviceTaintRules), remove it to ignore it");
+            let text = format!(
+                "DeviceTaintRule {rule}: not implemented (gate DRADeviceTaintRules), remove it to ignore it"
+            );
             return Err(Status::new(Code::InvalidObject, text));
         }
         state.allocator = Some(instance.allocator(to_allocate.clone()));
@@ -55,14 +69,23 @@ fn prepare(instance: &mut Instance, host: &dyn Host, pod: &Pod) -> Result<Option
 
 /// The pod's scheduling context, if classic DRA is on and it is there.
 fn known_context(instance: &Instance, pod: &Pod) -> Result<Context, Status> {
-    if !instance.profile().enabled(Feature::DraControlPlaneController) {
+    if !instance
+        .profile()
+        .enabled(Feature::DraControlPlaneController)
+    {
         return Ok(Context::default());
     }
-    match instance.view.scheduling_context(&pod.meta.namespace, &pod.meta.name) {
+    match instance
+        .view
+        .scheduling_context(&pod.meta.namespace, &pod.meta.name)
+    {
         None => Ok(Context::default()),
         Some(Err(problem)) => Err(Status::new(Code::InvalidObject, problem.to_string())),
         Some(Ok(known)) if known.meta.controller_uid.as_deref() == Some(pod.meta.uid.as_str()) => {
-            Ok(Context { known: Some(Rc::clone(known)), ..Context::default() })
+            Ok(Context {
+                known: Some(Rc::clone(known)),
+                ..Context::default()
+            })
         }
         Some(Ok(known)) => Err(Status::error(format!(
             "PodSchedulingContext object with UID {} is not owned by Pod {}/{}",
@@ -78,8 +101,14 @@ fn inspect(
     entry: String,
     claim: Rc<ResourceClaim>,
 ) -> Result<ClaimInfo, Status> {
-    if !claim.controller.is_empty() && !instance.profile().enabled(Feature::DraControlPlaneController) {
-        return Err(Status::unresolvable("resourceclaim depends on disabled DRAControlPlaneController feature"));
+    if !claim.controller.is_empty()
+        && !instance
+            .profile()
+            .enabled(Feature::DraControlPlaneController)
+    {
+        return Err(Status::unresolvable(
+            "resourceclaim depends on disabled DRAControlPlaneController feature",
+        ));
     }
     if claim.deallocation_requested {
         return Err(Status::unresolvable("resourceclaim must be reallocated"));
@@ -108,7 +137,9 @@ fn inspect(
             )));
         }
     } else {
-        info.unsuitable_nodes = context.unsuitable_nodes(&info.entry).map(<[String]>::to_vec);
+        info.unsuitable_nodes = context
+            .unsuitable_nodes(&info.entry)
+            .map(<[String]>::to_vec);
     }
     check_classes(instance, &mut info)?;
     Ok(info)
@@ -122,7 +153,10 @@ fn check_classes(instance: &Instance, info: &mut ClaimInfo) -> Result<(), Status
             RequestBody::FirstAvailable(_) => "",
         };
         if class_name.is_empty() {
-            return Err(Status::error(format!("request {}: unsupported request type", request.name)));
+            return Err(Status::error(format!(
+                "request {}: unsupported request type",
+                request.name
+            )));
         }
         let class = match instance.view.class(class_name) {
             None => {
@@ -131,12 +165,15 @@ fn check_classes(instance: &Instance, info: &mut ClaimInfo) -> Result<(), Status
                     request.name
                 )));
             }
-            Some(Err(problem)) => return Err(Status::new(Code::InvalidObject, problem.to_string())),
+            Some(Err(problem)) => {
+                return Err(Status::new(Code::InvalidObject, problem.to_string()));
+            }
             Some(Ok(class)) => class,
         };
         if let (false, Some(selector)) = (info.structured, &class.suitable_nodes) {
             let selector = NodeSelector::parse(selector).map_err(Status::error)?;
-            info.available_on_nodes.insert(class_name.to_owned(), selector);
+            info.available_on_nodes
+                .insert(class_name.to_owned(), selector);
         }
     }
     Ok(())

@@ -38,14 +38,23 @@ fn new_plan(host: &dyn Host, pod: &Pod, state: &State) -> Result<Plan, String> {
     let mut claims = Vec::with_capacity(state.claims.len());
     for info in &state.claims {
         let meta = &info.claim.meta;
-        let cached =
-            host.cached(kinds::RESOURCE_CLAIM, &meta.namespace, &meta.name).map_err(|error| error.message)?;
+        let cached = host
+            .cached(kinds::RESOURCE_CLAIM, &meta.namespace, &meta.name)
+            .map_err(|error| error.message)?;
         let claim: Value = serde_json::from_slice(&cached.json)
             .map_err(|error| format!("claim {}/{}: {error}", meta.namespace, meta.name))?;
-        claims.push(PlannedClaim { claim, structured: info.structured, allocation: None });
+        claims.push(PlannedClaim {
+            claim,
+            structured: info.structured,
+            allocation: None,
+        });
     }
     let context = scheduling_context::known_json(host, pod, &state.context);
-    Ok(Plan { claims, context, ..Plan::default() })
+    Ok(Plan {
+        claims,
+        context,
+        ..Plan::default()
+    })
 }
 
 /// How many unallocated claims there are of each sort.
@@ -56,8 +65,16 @@ struct Counts {
 }
 
 fn count(state: &State) -> Counts {
-    let mut counts = Counts { structured: 0, classic: 0, classic_with_information: 0 };
-    for info in state.claims.iter().filter(|info| info.claim.allocation.is_none()) {
+    let mut counts = Counts {
+        structured: 0,
+        classic: 0,
+        classic_with_information: 0,
+    };
+    for info in state
+        .claims
+        .iter()
+        .filter(|info| info.claim.allocation.is_none())
+    {
         if info.structured {
             counts.structured += 1;
             continue;
@@ -82,7 +99,11 @@ fn decide(
     if counts.classic == 0 && counts.structured == 0 {
         return Ok(Status::success());
     }
-    let node_name = instance.view.node(node).map(|node| node.name.clone()).unwrap_or_default();
+    let node_name = instance
+        .view
+        .node(node)
+        .map(|node| node.name.clone())
+        .unwrap_or_default();
     // PreScore is skipped when one node is left (trap T10).
     if !state.pre_scored && counts.classic > 0 && !state.context.has_potential_node(&node_name) {
         state.context.edits.potential_nodes = Some(vec![node_name.clone()]);
@@ -98,17 +119,27 @@ fn decide(
     if state.context.edits.is_dirty() || counts.classic == 0 {
         return Ok(Status::success());
     }
-    Ok(Status::new(Code::Pending, "waiting for resource driver to provide information"))
+    Ok(Status::new(
+        Code::Pending,
+        "waiting for resource driver to provide information",
+    ))
 }
 
 /// Whether the drivers know enough for a node to be selected. D11: upstream's formula counts structured claims as
 /// information.
 fn selects_node(instance: &Instance, counts: &Counts) -> bool {
-    let Counts { structured, classic, classic_with_information } = *counts;
+    let Counts {
+        structured,
+        classic,
+        classic_with_information,
+    } = *counts;
     if classic == 1 && structured == 0 {
         return true;
     }
-    match instance.profile().node_selection_counts_classic_claims_only() {
+    match instance
+        .profile()
+        .node_selection_counts_classic_claims_only()
+    {
         true => classic > 0 && classic_with_information == classic,
         false => classic_with_information + structured == classic && structured < classic,
     }
@@ -124,7 +155,9 @@ fn put_in_flight(
     wanted: usize,
     plan: &mut Plan,
 ) -> Result<(), String> {
-    let Some(allocator) = &mut state.allocator else { return Ok(()) };
+    let Some(allocator) = &mut state.allocator else {
+        return Ok(());
+    };
     if !state.node_allocations.contains(&node) {
         return Err("claim allocation not found for node".into());
     }
@@ -140,8 +173,15 @@ fn put_in_flight(
     }
     let mut entries = Vec::with_capacity(results.len());
     for (claim, result) in state.to_allocate.iter().zip(results) {
-        let Some(index) = state.claims.iter().position(|info| Rc::ptr_eq(&info.claim, claim)) else {
-            return Err(format!("internal error, claim {} with allocation not found", claim.meta.name));
+        let Some(index) = state
+            .claims
+            .iter()
+            .position(|info| Rc::ptr_eq(&info.claim, claim))
+        else {
+            return Err(format!(
+                "internal error, claim {} with allocation not found",
+                claim.meta.name
+            ));
         };
         let allocation = edit::allocation_json(claim.version, &result);
         let mut object = plan.claims[index].claim.clone();
