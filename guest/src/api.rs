@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+pub mod edit;
 pub mod wire;
 
 /// Which shape an object came in; results are written in the same one.

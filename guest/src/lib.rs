@@ -10,6 +10,8 @@ pub mod status;
 
 pub mod api;
 pub mod cel;
+pub mod claims;
+pub mod go_quote;
 pub mod node_selector;
 pub mod quantity;
 pub mod semver;

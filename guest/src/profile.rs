@@ -166,6 +166,12 @@ impl Profile {
         self.minor >= 32
     }
 
+    /// Texts about a generated claim's owner tell kinds apart, now that it may belong to a pod group as well (first seen in
+    /// the recordings of 1.36; nothing depends on the version in between).
+    pub fn owner_texts_name_kind(&self) -> bool {
+        self.minor >= 36
+    }
+
     /// L1: `All` needs at least one device.
     pub fn all_mode_needs_a_device(&self) -> bool {
         self.minor >= 33

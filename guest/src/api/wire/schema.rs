@@ -1,0 +1,328 @@
+//! What each kind looks like in each API version, as data: where a key belongs and which type its value has.
+//!
+//! Reading is done by the wire structs; these tables serve the slow second look at an object that failed, or that lacks
+//! a key it should have (`diagnose`), which must say where the fault is.
+
+use super::Kind;
+use crate::api::ApiVersion;
+
+/// Type of a value.
+#[derive(Debug)]
+pub(super) enum Shape {
+    /// String.
+    Text,
+    /// 64-bit integer.
+    Integer,
+    /// Boolean.
+    Boolean,
+    /// Quantity, as a string or a number.
+    Quantity,
+    /// Object with a quantity under `value`.
+    WrappedQuantity,
+    /// Not looked into.
+    Anything,
+    /// An object that is not looked into.
+    AnyObject,
+    /// List.
+    List(&'static Shape),
+    /// Object with free keys.
+    Map(&'static Shape),
+    /// Object with these keys among others.
+    Object(&'static [Field]),
+}
+
+/// A key of an object.
+#[derive(Debug)]
+pub(super) struct Field {
+    pub(super) key: &'static str,
+    pub(super) need: Need,
+    pub(super) shape: &'static Shape,
+}
+
+/// Whether a key is missed when it is absent. Nothing is refused for that alone; but if the key is there in another
+/// case, that is what was meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Need {
+    /// May be absent.
+    No,
+    /// Should be there.
+    Yes,
+    /// One of the keys so marked should be there.
+    OneOf,
+}
+
+const fn may(key: &'static str, shape: &'static Shape) -> Field {
+    Field {
+        key,
+        need: Need::No,
+        shape,
+    }
+}
+
+const fn must(key: &'static str, shape: &'static Shape) -> Field {
+    Field {
+        key,
+        need: Need::Yes,
+        shape,
+    }
+}
+
+const fn one_of(key: &'static str, shape: &'static Shape) -> Field {
+    Field {
+        key,
+        need: Need::OneOf,
+        shape,
+    }
+}
+
+/// Shape of a kind in a version; core kinds and the scheduling context have only one.
+pub(super) fn shape(kind: Kind, version: ApiVersion) -> &'static Shape {
+    match (kind, version) {
+        (Kind::Pod, _) => &POD,
+        (Kind::Node, _) => &NODE,
+        (Kind::PodSchedulingContext, _) => &CONTEXT,
+        (Kind::DeviceClass, _) => &CLASS,
+        (Kind::ResourceClaim, ApiVersion::V1Alpha3 | ApiVersion::V1Beta1) => &FLAT_CLAIM,
+        (Kind::ResourceClaim, ApiVersion::V1Beta2 | ApiVersion::V1) => &CLAIM,
+        (Kind::ResourceSlice, ApiVersion::V1Alpha3) => &BARE_SLICE,
+        (Kind::ResourceSlice, ApiVersion::V1Beta1) => &BASIC_SLICE,
+        (Kind::ResourceSlice, ApiVersion::V1Beta2 | ApiVersion::V1) => &SLICE,
+    }
+}
+
+static TEXT: Shape = Shape::Text;
+static TEXTS: Shape = Shape::List(&Shape::Text);
+static INTEGER: Shape = Shape::Integer;
+static BOOLEAN: Shape = Shape::Boolean;
+static ANYTHING: Shape = Shape::Anything;
+
+static METADATA: Shape = Shape::Object(&[
+    must("name", &TEXT),
+    may("namespace", &TEXT),
+    may("uid", &TEXT),
+    may("resourceVersion", &TEXT),
+    may("deletionTimestamp", &ANYTHING),
+    may("finalizers", &TEXTS),
+    may("ownerReferences", &Shape::List(&OWNER_REFERENCE)),
+    may("labels", &Shape::Map(&TEXT)),
+]);
+static OWNER_REFERENCE: Shape = Shape::Object(&[may("uid", &TEXT), may("controller", &BOOLEAN)]);
+
+static POD: Shape = Shape::Object(&[
+    must("metadata", &METADATA),
+    may("spec", &POD_SPEC),
+    may("status", &POD_STATUS),
+]);
+static POD_SPEC: Shape = Shape::Object(&[may("resourceClaims", &Shape::List(&POD_CLAIM))]);
+static POD_CLAIM: Shape = Shape::Object(&[
+    must("name", &TEXT),
+    one_of("resourceClaimName", &TEXT),
+    one_of("resourceClaimTemplateName", &TEXT),
+]);
+static POD_STATUS: Shape = Shape::Object(&[may(
+    "resourceClaimStatuses",
+    &Shape::List(&POD_CLAIM_STATUS),
+)]);
+static POD_CLAIM_STATUS: Shape =
+    Shape::Object(&[must("name", &TEXT), may("resourceClaimName", &TEXT)]);
+
+static NODE: Shape = Shape::Object(&[must("metadata", &METADATA)]);
+
+static CONTEXT: Shape = Shape::Object(&[
+    must("metadata", &METADATA),
+    may("spec", &CONTEXT_SPEC),
+    may("status", &CONTEXT_STATUS),
+]);
+static CONTEXT_SPEC: Shape =
+    Shape::Object(&[may("selectedNode", &TEXT), may("potentialNodes", &TEXTS)]);
+static CONTEXT_STATUS: Shape =
+    Shape::Object(&[may("resourceClaims", &Shape::List(&CONTEXT_CLAIM))]);
+static CONTEXT_CLAIM: Shape = Shape::Object(&[must("name", &TEXT), may("unsuitableNodes", &TEXTS)]);
+
+static CLASS: Shape = Shape::Object(&[must("metadata", &METADATA), must("spec", &CLASS_SPEC)]);
+static CLASS_SPEC: Shape = Shape::Object(&[
+    may("selectors", &SELECTORS),
+    may("config", &Shape::List(&CONFIG)),
+    may("suitableNodes", &NODE_SELECTOR),
+]);
+static SELECTORS: Shape = Shape::List(&SELECTOR);
+static SELECTOR: Shape = Shape::Object(&[must("cel", &CEL)]);
+static CEL: Shape = Shape::Object(&[must("expression", &TEXT)]);
+static CONFIG: Shape = Shape::Object(&[may("requests", &TEXTS), must("opaque", &Shape::AnyObject)]);
+
+static FLAT_CLAIM: Shape = Shape::Object(&[
+    must("metadata", &METADATA),
+    must(
+        "spec",
+        &Shape::Object(&[
+            must("devices", &FLAT_DEVICE_CLAIM),
+            may("controller", &TEXT),
+        ]),
+    ),
+    may("status", &CLAIM_STATUS),
+]);
+static CLAIM: Shape = Shape::Object(&[
+    must("metadata", &METADATA),
+    must("spec", &Shape::Object(&[must("devices", &DEVICE_CLAIM)])),
+    may("status", &CLAIM_STATUS),
+]);
+static FLAT_DEVICE_CLAIM: Shape = Shape::Object(&[
+    must("requests", &Shape::List(&FLAT_REQUEST)),
+    may("constraints", &CONSTRAINTS),
+    may("config", &Shape::List(&CONFIG)),
+]);
+static DEVICE_CLAIM: Shape = Shape::Object(&[
+    must("requests", &Shape::List(&REQUEST)),
+    may("constraints", &CONSTRAINTS),
+    may("config", &Shape::List(&CONFIG)),
+]);
+static CONSTRAINTS: Shape = Shape::List(&CONSTRAINT);
+static CONSTRAINT: Shape = Shape::Object(&[
+    may("requests", &TEXTS),
+    one_of("matchAttribute", &TEXT),
+    one_of("distinctAttribute", &TEXT),
+]);
+
+/// v1alpha3 and v1beta1.
+static FLAT_REQUEST: Shape = Shape::Object(&[
+    must("name", &TEXT),
+    one_of("deviceClassName", &TEXT),
+    one_of("firstAvailable", &Shape::List(&SUB_REQUEST)),
+    may("selectors", &SELECTORS),
+    may("allocationMode", &TEXT),
+    may("count", &INTEGER),
+    may("adminAccess", &BOOLEAN),
+    may("capacity", &CAPACITY_REQUESTS),
+    may("derivedAttributes", &ANYTHING),
+]);
+static REQUEST: Shape = Shape::Object(&[
+    must("name", &TEXT),
+    one_of("exactly", &EXACT_REQUEST),
+    one_of("firstAvailable", &Shape::List(&SUB_REQUEST)),
+]);
+static EXACT_REQUEST: Shape = Shape::Object(&[
+    must("deviceClassName", &TEXT),
+    may("selectors", &SELECTORS),
+    may("allocationMode", &TEXT),
+    may("count", &INTEGER),
+    may("adminAccess", &BOOLEAN),
+    may("capacity", &CAPACITY_REQUESTS),
+    may("derivedAttributes", &ANYTHING),
+]);
+static SUB_REQUEST: Shape = Shape::Object(&[
+    must("name", &TEXT),
+    must("deviceClassName", &TEXT),
+    may("selectors", &SELECTORS),
+    may("allocationMode", &TEXT),
+    may("count", &INTEGER),
+    may("capacity", &CAPACITY_REQUESTS),
+    may("derivedAttributes", &ANYTHING),
+]);
+static CAPACITY_REQUESTS: Shape = Shape::Object(&[may("requests", &ANYTHING)]);
+
+static CLAIM_STATUS: Shape = Shape::Object(&[
+    may("allocation", &ALLOCATION),
+    may("reservedFor", &Shape::List(&CONSUMER)),
+    may("deallocationRequested", &BOOLEAN),
+]);
+static CONSUMER: Shape = Shape::Object(&[
+    may("apiGroup", &TEXT),
+    must("resource", &TEXT),
+    must("name", &TEXT),
+    must("uid", &TEXT),
+]);
+static ALLOCATION: Shape = Shape::Object(&[
+    may("devices", &ALLOCATED_DEVICES),
+    may("nodeSelector", &NODE_SELECTOR),
+    may("controller", &TEXT),
+]);
+static ALLOCATED_DEVICES: Shape = Shape::Object(&[
+    may("results", &Shape::List(&ALLOCATED_DEVICE)),
+    may("config", &Shape::List(&ALLOCATED_CONFIG)),
+]);
+static ALLOCATED_DEVICE: Shape = Shape::Object(&[
+    must("request", &TEXT),
+    must("driver", &TEXT),
+    must("pool", &TEXT),
+    must("device", &TEXT),
+    may("adminAccess", &BOOLEAN),
+]);
+static ALLOCATED_CONFIG: Shape = Shape::Object(&[
+    must("source", &TEXT),
+    may("requests", &TEXTS),
+    must("opaque", &Shape::AnyObject),
+]);
+
+static NODE_SELECTOR: Shape =
+    Shape::Object(&[must("nodeSelectorTerms", &Shape::List(&NODE_SELECTOR_TERM))]);
+static NODE_SELECTOR_TERM: Shape = Shape::Object(&[
+    one_of("matchExpressions", &REQUIREMENTS),
+    one_of("matchFields", &REQUIREMENTS),
+]);
+static REQUIREMENTS: Shape = Shape::List(&REQUIREMENT);
+static REQUIREMENT: Shape = Shape::Object(&[
+    must("key", &TEXT),
+    must("operator", &TEXT),
+    may("values", &TEXTS),
+]);
+
+/// The keys of a slice spec around `devices`.
+macro_rules! slice {
+    ($device:expr) => {
+        Shape::Object(&[
+            must("metadata", &METADATA),
+            must(
+                "spec",
+                &Shape::Object(&[
+                    must("driver", &TEXT),
+                    must("pool", &POOL),
+                    one_of("nodeName", &TEXT),
+                    one_of("nodeSelector", &NODE_SELECTOR),
+                    one_of("allNodes", &BOOLEAN),
+                    one_of("perDeviceNodeSelection", &ANYTHING),
+                    may("sharedCounters", &ANYTHING),
+                    must("devices", &Shape::List($device)),
+                ]),
+            ),
+        ])
+    };
+}
+
+static BARE_SLICE: Shape = slice!(&BARE_DEVICE);
+static BASIC_SLICE: Shape = slice!(&BASIC_DEVICE);
+static SLICE: Shape = slice!(&DEVICE);
+static POOL: Shape = Shape::Object(&[
+    must("name", &TEXT),
+    must("generation", &INTEGER),
+    must("resourceSliceCount", &INTEGER),
+]);
+
+static BARE_DEVICE: Shape = Shape::Object(&[must("name", &TEXT), must("basic", &BARE_BASIC)]);
+static BARE_BASIC: Shape = Shape::Object(&[
+    may("attributes", &Shape::Map(&ATTRIBUTE)),
+    may("capacity", &Shape::Map(&Shape::Quantity)),
+    may("taints", &TAINTS),
+]);
+static BASIC_DEVICE: Shape = Shape::Object(&[must("name", &TEXT), must("basic", &BASIC)]);
+static BASIC: Shape = Shape::Object(&[
+    may("attributes", &Shape::Map(&ATTRIBUTE)),
+    may("capacity", &Shape::Map(&Shape::WrappedQuantity)),
+    may("taints", &TAINTS),
+]);
+static DEVICE: Shape = Shape::Object(&[
+    must("name", &TEXT),
+    may("attributes", &Shape::Map(&ATTRIBUTE)),
+    may("capacity", &Shape::Map(&Shape::WrappedQuantity)),
+    may("taints", &TAINTS),
+]);
+static TAINTS: Shape = Shape::List(&Shape::Object(&[may("effect", &TEXT)]));
+static ATTRIBUTE: Shape = Shape::Object(&[
+    one_of("int", &INTEGER),
+    one_of("bool", &BOOLEAN),
+    one_of("string", &TEXT),
+    one_of("version", &TEXT),
+    one_of("ints", &ANYTHING),
+    one_of("bools", &ANYTHING),
+    one_of("strings", &ANYTHING),
+    one_of("versions", &ANYTHING),
+]);
