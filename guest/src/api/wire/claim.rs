@@ -52,7 +52,7 @@ pub(super) fn claim(wire: raw::Claim<'_>, reading: &Reading<'_>) -> Result<Resou
             .reserved_for
             .unwrap_or_default()
             .into_iter()
-            .map(consumer)
+            .map(|wire| consumer(wire, reading))
             .collect(),
         deallocation_requested: classic(reading) && status.deallocation_requested == Some(true),
     })
@@ -192,12 +192,12 @@ fn constraint(wire: raw::Constraint<'_>, reading: &Reading<'_>) -> Result<Device
     })
 }
 
-fn consumer(wire: raw::Consumer<'_>) -> ConsumerReference {
+fn consumer(wire: raw::Consumer<'_>, reading: &Reading<'_>) -> ConsumerReference {
     ConsumerReference {
         api_group: text(wire.api_group),
-        resource: text(wire.resource),
-        name: text(wire.name),
-        uid: text(wire.uid),
+        resource: text(reading.should(wire.resource)),
+        name: text(reading.should(wire.name)),
+        uid: text(reading.should(wire.uid)),
     }
 }
 
