@@ -103,11 +103,19 @@ fn first_available(
             "cannot be combined with a request for one class; remove one of them",
         ));
     }
+    alternatives_of(alternatives, reading)
+}
+
+/// In order of preference, with the rules of an exact request for each.
+pub(super) fn alternatives_of(
+    wires: Vec<raw::Request<'_>>,
+    reading: &Reading<'_>,
+) -> Result<RequestBody, Fault> {
     let alternative = |mut wire: raw::Request<'_>| {
         let name = text(reading.should(wire.name.take()));
         Ok((name, exact_request(wire, reading)?))
     };
-    each(alternatives, "firstAvailable", alternative).map(RequestBody::FirstAvailable)
+    each(wires, "firstAvailable", alternative).map(RequestBody::FirstAvailable)
 }
 
 /// v1alpha3 and v1beta1: the request itself is the exact one.

@@ -464,3 +464,26 @@ fn devices_of_a_claim_that_cannot_be_read() {
     assert_eq!(devices, ["r/s d/p/v false", "a d/p/w true"]);
     assert_eq!(devices_of_broken_claim(b"{"), []);
 }
+
+#[test]
+fn alternatives_keep_their_order() {
+    let json = r#"[{"name": "big", "deviceClassName": "a", "count": 2}, {"name": "small", "deviceClassName": "b"}]"#;
+    let profile = Profile::current();
+    let reading = Reading {
+        version: ApiVersion::V1,
+        profile: &profile,
+        missed: Cell::new(false),
+    };
+    let body = claim::alternatives_of(serde_json::from_str(json).unwrap(), &reading).unwrap();
+    let exact = |class: &str, count| ExactRequest {
+        device_class_name: class.into(),
+        count,
+        ..ExactRequest::default()
+    };
+    let expected = vec![
+        ("big".into(), exact("a", 2)),
+        ("small".into(), exact("b", 0)),
+    ];
+    assert_eq!(body, RequestBody::FirstAvailable(expected));
+    assert!(!reading.missed.get());
+}

@@ -148,6 +148,14 @@ fn wrong_types_and_wrong_case() {
 }
 
 #[test]
+fn a_list_is_not_taken_for_an_object() {
+    let mut json = slice_json(V1, ApiVersion::V1, json!({}));
+    json["spec"]["pool"] = json!(["p", 1, 1]);
+    let expected = "ResourceSlice s: spec.pool: expected an object, found a list";
+    assert_eq!(slice_text(&json), expected);
+}
+
+#[test]
 fn other_unknown_fields_are_ignored() {
     let json = with_request(
         V1,

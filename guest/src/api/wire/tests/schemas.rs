@@ -117,9 +117,8 @@ fn wrong_type(shape: &Shape) -> Vec<(String, Value)> {
             ];
         }
         Shape::Integer => json!(true),
-        Shape::Boolean | Shape::Map(_) | Shape::Object(_) | Shape::List(_) | Shape::AnyObject => {
-            json!("x")
-        }
+        Shape::Object(_) => return vec![("".into(), "x".into()), ("".into(), json!(["x"]))],
+        Shape::Boolean | Shape::Map(_) | Shape::List(_) | Shape::AnyObject => json!("x"),
         Shape::Text | Shape::Quantity => json!({}),
     };
     vec![(String::new(), wrong)]
