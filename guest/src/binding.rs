@@ -139,7 +139,7 @@ fn write(
                 .map_err(|error| Failure::of("add finalizer to claim", claim, error))?;
             *claim = parse(&stored).map_err(Failure::Final)?;
         }
-        edit::set_allocation(claim, allocation.clone());
+        edit::insert_allocation(claim, allocation.clone());
     }
     edit::reserve_for(claim, &pod.meta);
     let doing = match allocation {

@@ -92,8 +92,13 @@ pub fn add_finalizer(claim: &mut Value) -> bool {
     missing
 }
 
-/// Sets `status.allocation`, as [`allocation_json`] makes it.
-pub fn set_allocation(claim: &mut Value, allocation: Value) {
+/// Sets `status.allocation` in the shape of the claim's version.
+pub fn set_allocation(claim: &mut Value, version: ApiVersion, allocation: &AllocationResult) {
+    insert_allocation(claim, allocation_json(version, allocation));
+}
+
+/// Sets `status.allocation` to what [`allocation_json`] made.
+pub fn insert_allocation(claim: &mut Value, allocation: Value) {
     child(claim, "status").insert("allocation".into(), allocation);
 }
 

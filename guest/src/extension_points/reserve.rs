@@ -186,7 +186,7 @@ fn put_in_flight(
         let allocation = edit::allocation_json(claim.version, &result);
         let mut object = plan.claims[index].claim.clone();
         edit::add_finalizer(&mut object);
-        edit::set_allocation(&mut object, allocation.clone());
+        edit::insert_allocation(&mut object, allocation.clone());
         entries.push(InFlight {
             target: ObjectRef {
                 kind: kinds::RESOURCE_CLAIM.into(),
