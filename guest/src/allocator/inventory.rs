@@ -349,3 +349,6 @@ impl Inventory {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
