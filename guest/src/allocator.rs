@@ -1,7 +1,7 @@
 //! The structured allocator: which devices a pod's claims get on a node. Spec section 9, upstream's package `structured`.
 //!
-//! Data flow: [`inventory`] (slices by node) -> `pools` (what one node reaches) -> `requests` and `checks` (what is asked
-//! for) -> `search` (depth first, with `constraints`) -> `result`. Devices in use come from [`allocated`], selectors are
+//! Data flow: [`Inventory`] (slices by node) -> `pools` (what one node reaches) -> `requests` and `checks` (what is asked
+//! for) -> `search` (depth first, with `constraints`) -> `result`. Devices in use are `allocated`, selectors are
 //! evaluated through [`selectors`]. Nothing here knows CEL or does I/O.
 
 use std::rc::Rc;
@@ -9,11 +9,11 @@ use std::rc::Rc;
 use crate::api::{AllocationResult, Node, ResourceClaim};
 use crate::profile::Profile;
 
-pub mod inventory;
+mod inventory;
 mod names;
 mod pools;
 
-pub mod allocated;
+mod allocated;
 
 mod constraints;
 mod requests;
@@ -25,10 +25,9 @@ mod search;
 
 mod result;
 
-use allocated::Allocated;
 use constraints::ConstraintState;
-use inventory::Inventory;
-pub use names::Names;
+pub use inventory::Inventory;
+use lists::Lists;
 use pools::NodePools;
 pub use requests::ClassLookup;
 use requests::Plan;
@@ -62,79 +61,80 @@ pub enum Outcome {
 }
 
 /// Allocates the claims of one pod on one node after another.
-///
-/// Made once per scheduling cycle: classes are looked up here, since a cycle sees one revision of them.
 #[derive(Debug)]
 pub struct Allocator {
-    plan: Plan,
-    profile: Profile,
-    steps: u64,
+    claims: Vec<Rc<ResourceClaim>>,
+    /// Made at the first node.
+    plan: Option<Plan>,
     pools: NodePools,
-    lists: lists::Lists,
+    lists: Lists,
     steps_used: u64,
 }
 
 impl Allocator {
-    /// For these claims, in order. `steps` is the budget of one node.
-    ///
-    /// Cannot fail: what is wrong with claims or classes is reported by [`Self::allocate`], where upstream would find it.
-    pub fn new(
-        claims: Vec<Rc<ResourceClaim>>,
-        classes: &mut ClassLookup<'_>,
-        selectors: &mut dyn Selectors,
-        profile: &Profile,
-        steps: u64,
-    ) -> Self {
+    /// For these claims, in order.
+    pub fn new(claims: Vec<Rc<ResourceClaim>>) -> Self {
         Self {
-            plan: Plan::new(claims, classes, selectors, profile),
-            profile: profile.clone(),
-            steps,
+            claims,
+            plan: None,
             pools: NodePools::default(),
-            lists: lists::Lists::default(),
+            lists: Lists::default(),
             steps_used: 0,
         }
     }
 
-    /// Tries one node. The answer depends on the arguments only, not on earlier nodes.
+    /// The claims, in order.
+    pub fn claims(&self) -> &[Rc<ResourceClaim>] {
+        &self.claims
+    }
+
+    /// Tries one node. `steps` is the number of devices that the attempt may visit.
+    ///
+    /// Classes are looked up once, at the first node, since a scheduling cycle sees one revision of them; profile and
+    /// expression ids are those of the first node, too. What is wrong with claims or classes is still reported by every
+    /// node, at the place where upstream would find it.
     pub fn allocate(
         &mut self,
         node: &Node,
         inventory: &Inventory,
-        allocated: &Allocated,
+        classes: &mut ClassLookup<'_>,
         selectors: &mut dyn Selectors,
+        profile: &Profile,
+        steps: u64,
     ) -> Outcome {
         self.steps_used = 0;
         if let Some(message) = inventory.invalid_for(node) {
             return Outcome::InvalidObject(message.into());
         }
-        if let Err(error) = self.pools.gather(node, inventory, &self.profile) {
+        if let Err(error) = self.pools.gather(node, inventory, profile) {
             return Outcome::Error(error);
         }
+        let plan = self
+            .plan
+            .get_or_insert_with(|| Plan::new(&self.claims, classes, selectors, profile));
         let mut search = Search {
-            plan: &self.plan,
+            plan,
             pools: &self.pools,
             inventory,
-            allocated,
-            profile: &self.profile,
+            profile,
             selectors,
             lists: &mut self.lists,
-            constraints: vec![ConstraintState::default(); self.plan.constraints.len()],
-            steps_left: self.steps,
-            admin_holds: !self.profile.admin_access_in_results(),
-            admin_marks: self.profile.admin_access_excludes_own_devices(),
+            constraints: vec![ConstraintState::default(); plan.constraints.len()],
+            steps_left: steps,
+            admin_holds: !profile.admin_access_in_results(),
+            admin_marks: profile.admin_access_excludes_own_devices(),
         };
         let found = search.check().and_then(|()| search.run());
-        self.steps_used = self.steps - search.steps_left;
+        self.steps_used = steps - search.steps_left;
         match found {
-            Ok(true) => {
-                let picks = &self.lists.picks;
-                result::build(&self.plan, &self.pools, inventory, picks, &self.profile)
-                    .map_or_else(Outcome::Error, Outcome::Allocated)
-            }
+            Ok(true) => result::build(plan, &self.pools, inventory, &self.lists.picks, profile)
+                .map_or_else(Outcome::Error, Outcome::Allocated),
             Ok(false) if self.pools.pools.iter().any(|pool| pool.invalid) => Outcome::InvalidPools,
             Ok(false) => Outcome::DoesNotFit,
             Err(Halt::Error(error)) => Outcome::Error(error),
-            Err(Halt::OutOfSteps(request)) => Outcome::BudgetExhausted(self.out_of_steps(request)),
+            Err(Halt::OutOfSteps(request)) => {
+                Outcome::BudgetExhausted(out_of_steps(plan, request, steps))
+            }
         }
     }
 
@@ -142,15 +142,14 @@ impl Allocator {
     pub fn steps_used(&self) -> u64 {
         self.steps_used
     }
+}
 
-    fn out_of_steps(&self, request: usize) -> String {
-        let request = &self.plan.requests[request];
-        let (claim, name) = (self.plan.claim_name(request.claim), &request.name);
-        format!(
-            "claim {claim}, request {name}: undecided after {} search steps (raise the limit with {STEPS_FLAG})",
-            self.steps
-        )
-    }
+fn out_of_steps(plan: &Plan, request: usize, steps: u64) -> String {
+    let request = &plan.requests[request];
+    let (claim, name) = (plan.claim_name(request.claim), &request.name);
+    format!(
+        "claim {claim}, request {name}: undecided after {steps} search steps (raise the limit with {STEPS_FLAG})"
+    )
 }
 
 #[cfg(test)]

@@ -7,7 +7,6 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use crate::allocator::allocated::Allocated;
 use crate::allocator::inventory::Inventory;
 use crate::allocator::{Allocator, Outcome};
 use crate::api::wire;
@@ -90,10 +89,8 @@ pub struct View {
     contexts: Table<Read<PodSchedulingContext>>,
     taint_rules: Table<()>,
     in_flight: BTreeMap<String, String>,
-    /// Slices, indexed for the allocator.
+    /// Slices and devices in use, indexed for the allocator.
     pub inventory: Inventory,
-    /// Devices in use.
-    pub allocated: Allocated,
     /// Compiled selectors and their verdicts.
     pub selectors: SelectorCache,
 }
@@ -110,7 +107,6 @@ impl View {
             taint_rules: Table::default(),
             in_flight: BTreeMap::new(),
             inventory: Inventory::default(),
-            allocated: Allocated::default(),
             selectors: SelectorCache::new(profile),
         }
     }
@@ -208,7 +204,7 @@ impl View {
     fn apply_slice(&mut self, step: Step, profile: &Profile) {
         match step {
             Step::Reset => {
-                self.inventory.clear();
+                self.inventory.clear_slices();
                 self.selectors.forget_slices();
             }
             Step::Put(slot, object) => {
@@ -245,7 +241,7 @@ impl View {
         match step {
             Step::Reset => {
                 self.claims = Table::default();
-                self.allocated.clear_stored(self.inventory.names_mut());
+                self.inventory.clear_stored();
             }
             Step::Put(slot, object) => {
                 let claim = readable(wire::resource_claim(&object.json, profile));
@@ -254,8 +250,7 @@ impl View {
                 if let Some((old, _)) = self.claims.put(slot, object.id, claim.clone())
                     && old.uid != uid
                 {
-                    self.allocated
-                        .remove_stored(self.inventory.names_mut(), &old.uid);
+                    self.inventory.remove_stored(&old.uid);
                 }
                 let allocation = match &claim {
                     Ok(claim) => claim.allocation.clone(),
@@ -265,13 +260,11 @@ impl View {
                         ..AllocationResult::default()
                     }),
                 };
-                self.allocated
-                    .set_stored(self.inventory.names_mut(), &uid, allocation.as_ref());
+                self.inventory.set_stored(&uid, allocation.as_ref());
             }
             Step::Deleted(slot) => {
                 if let Some((id, _)) = self.claims.remove(slot) {
-                    self.allocated
-                        .remove_stored(self.inventory.names_mut(), &id.uid);
+                    self.inventory.remove_stored(&id.uid);
                 }
             }
         }
@@ -295,7 +288,7 @@ impl View {
             let page = host.in_flight_changes(*since);
             if page.reset {
                 self.in_flight.clear();
-                self.allocated.clear_in_flight(self.inventory.names_mut());
+                self.inventory.clear_in_flight();
             }
             for change in page.changes {
                 match change {
@@ -303,17 +296,14 @@ impl View {
                         let allocation = wire::resource_claim(&entry.json, profile)
                             .map(|claim| claim.allocation.unwrap_or_default())
                             .unwrap_or_default();
-                        self.allocated.set_in_flight(
-                            self.inventory.names_mut(),
-                            &entry.target.uid,
+                        self.inventory.set_in_flight(&entry.target.uid,
                             &allocation,
                         );
                         self.in_flight.insert(entry.target.uid, entry.holder);
                     }
                     InFlightChange::Put(_) => {}
                     InFlightChange::Removed(target) => {
-                        self.allocated
-                            .remove_in_flight(self.inventory.names_mut(), &target.uid);
+                        self.inventory.remove_in_flight(&target.uid);
                         self.in_flight.remove(&target.uid);
                     }
                 }
@@ -377,7 +367,7 @@ impl View {
     pub fn allocate(&mut self, allocator: &mut Allocator, slot: Slot) -> Outcome {
         match self.nodes.at(slot) {
             Some(node) => {
-                allocator.allocate(node, &self.inventory, &self.allocated, &mut self.selectors)
+                allocator.allocate(node, &self.inventory, &mut self.selectors)
             }
             None => Outcome::Error(format!("node with slot {slot} is not known")),
         }

@@ -10,7 +10,7 @@ use crate::api::AllocationResult;
 
 /// Devices held by claims, with a count for each: several claims may name the same device.
 #[derive(Debug, Default)]
-pub struct Allocated {
+pub(crate) struct Allocated {
     claims: BTreeMap<Box<str>, Claim>,
     holders: Vec<Holders>,
 }
@@ -47,7 +47,7 @@ struct Held {
 
 impl Allocated {
     /// The claim cache has the claim, with this allocation.
-    pub fn set_stored(
+    pub(crate) fn set_stored(
         &mut self,
         names: &mut Names,
         uid: &str,
@@ -58,33 +58,38 @@ impl Allocated {
     }
 
     /// The claim cache no longer has the claim.
-    pub fn remove_stored(&mut self, names: &mut Names, uid: &str) {
+    pub(crate) fn remove_stored(&mut self, names: &mut Names, uid: &str) {
         self.change(names, uid, |claim| claim.stored.take());
     }
 
+    /// The claim cache has no claims.
+    pub(crate) fn clear_stored(&mut self, names: &mut Names) {
+        for uid in self.uids() {
+            self.remove_stored(names, &uid);
+        }
+    }
+
+    /// No claim is in flight.
+    pub(crate) fn clear_in_flight(&mut self, names: &mut Names) {
+        for uid in self.uids() {
+            self.remove_in_flight(names, &uid);
+        }
+    }
+
     /// The claim is in flight with this allocation.
-    pub fn set_in_flight(&mut self, names: &mut Names, uid: &str, allocation: &AllocationResult) {
+    pub(crate) fn set_in_flight(
+        &mut self,
+        names: &mut Names,
+        uid: &str,
+        allocation: &AllocationResult,
+    ) {
         let held = acquire(names, Some(allocation));
         self.change(names, uid, |claim| claim.in_flight.replace(held));
     }
 
     /// The claim is no longer in flight.
-    pub fn remove_in_flight(&mut self, names: &mut Names, uid: &str) {
+    pub(crate) fn remove_in_flight(&mut self, names: &mut Names, uid: &str) {
         self.change(names, uid, |claim| claim.in_flight.take());
-    }
-
-    /// The claim cache is empty.
-    pub fn clear_stored(&mut self, names: &mut Names) {
-        for uid in self.claims.keys().cloned().collect::<Vec<_>>() {
-            self.remove_stored(names, &uid);
-        }
-    }
-
-    /// Nothing is in flight.
-    pub fn clear_in_flight(&mut self, names: &mut Names) {
-        for uid in self.claims.keys().cloned().collect::<Vec<_>>() {
-            self.remove_in_flight(names, &uid);
-        }
     }
 
     /// Whether the device is held. `admin_holds`: results marked as admin access hold their device too (D6).
@@ -92,6 +97,10 @@ impl Allocated {
         self.holders
             .get(device.index())
             .is_some_and(|holders| holders.ordinary > 0 || (admin_holds && holders.admin > 0))
+    }
+
+    fn uids(&self) -> Vec<Box<str>> {
+        self.claims.keys().cloned().collect()
     }
 
     /// Applies an edit that returns the list which is no longer needed.

@@ -1,19 +1,23 @@
-//! The ResourceSlices, indexed by the nodes that can reach them, so that one node costs only what it can reach.
+//! What the allocator knows about the cluster: the ResourceSlices, indexed by the nodes that can reach them so that one node
+//! costs only what it can reach, and the devices that claims hold.
 //!
-//! Kept up to date slice by slice; the numbers (slots) are the host's. Gathering the pools of a node is `pools.rs`.
+//! Kept up to date change by change; the numbers (slots) of slices are the host's. Both parts share the numbers of devices,
+//! which is why they are one object. Gathering the pools of a node is `pools.rs`.
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
+use super::allocated::Allocated;
 use super::names::{DeviceKey, FixedHasher, Names, PoolKey};
-use crate::api::{Node, Reach, ResourceSlice};
+use crate::api::{AllocationResult, Node, Reach, ResourceSlice};
 use crate::node_selector::NodeSelector;
 
-/// All slices. A slot is a small number that the host gave to a slice.
+/// Slices and devices in use. A slot is a small number that the host gave to a slice.
 #[derive(Debug, Default)]
 pub struct Inventory {
     names: Names,
+    allocated: Allocated,
     /// By slot.
     entries: Vec<Option<Entry>>,
     /// Slots of the slices of one node, sorted as the allocator visits them.
@@ -187,23 +191,52 @@ impl Inventory {
         self.names.release_pool(entry.pool);
     }
 
-    /// Removes everything. Names stay as long as claims use them.
-    pub fn clear(&mut self) {
-        let invalid = self
-            .invalid
-            .keys()
-            .copied()
-            .max()
-            .map_or(0, |slot| slot + 1);
-        let slots = (self.entries.len() as u32).max(invalid);
-        for slot in 0..slots {
-            self.remove(slot);
+    /// Removes all slices, also those that cannot be used.
+    pub fn clear_slices(&mut self) {
+        // Emptied first, so that no removal has to search them.
+        self.by_node.clear();
+        self.shared.clear();
+        self.invalid.clear();
+        for slot in 0..self.entries.len() {
+            self.remove(slot as u32);
         }
     }
 
-    /// The numbers that [`super::allocated::Allocated`] must use as well.
-    pub fn names_mut(&mut self) -> &mut Names {
-        &mut self.names
+    /// The claim cache has the claim, with this allocation (spec section 9.6).
+    pub fn set_stored(&mut self, uid: &str, allocation: Option<&AllocationResult>) {
+        self.allocated.set_stored(&mut self.names, uid, allocation);
+    }
+
+    /// The claim cache no longer has the claim.
+    pub fn remove_stored(&mut self, uid: &str) {
+        self.allocated.remove_stored(&mut self.names, uid);
+    }
+
+    /// The claim cache has no claims.
+    pub fn clear_stored(&mut self) {
+        self.allocated.clear_stored(&mut self.names);
+    }
+
+    /// The claim is in flight with this allocation, which replaces the stored one; it counts only while the claim cache
+    /// has the claim.
+    pub fn set_in_flight(&mut self, uid: &str, allocation: &AllocationResult) {
+        self.allocated
+            .set_in_flight(&mut self.names, uid, allocation);
+    }
+
+    /// The claim is no longer in flight.
+    pub fn remove_in_flight(&mut self, uid: &str) {
+        self.allocated.remove_in_flight(&mut self.names, uid);
+    }
+
+    /// No claim is in flight.
+    pub fn clear_in_flight(&mut self) {
+        self.allocated.clear_in_flight(&mut self.names);
+    }
+
+    /// Whether a claim holds the device. `admin_holds`: results marked as admin access hold their device too (D6).
+    pub(crate) fn is_held(&self, device: DeviceKey, admin_holds: bool) -> bool {
+        self.allocated.holds(device, admin_holds)
     }
 
     /// Why a decision about this node is impossible, if it is: the message given for the lowest slot.
@@ -316,3 +349,6 @@ impl Inventory {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -14,11 +14,11 @@ pub(crate) type FixedHasher = BuildHasherDefault<DefaultHasher>;
 
 /// Number of a pool, that is, of a (driver, pool name) pair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct PoolKey(u32);
+pub(crate) struct PoolKey(u32);
 
 /// Number of a device, that is, of a (driver, pool name, device name) triple.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct DeviceKey(u32);
+pub(crate) struct DeviceKey(u32);
 
 impl PoolKey {
     /// For dense tables.
@@ -36,7 +36,7 @@ impl DeviceKey {
 
 /// The tables. A number is valid while somebody who acquired it has not released it.
 #[derive(Debug, Default)]
-pub struct Names {
+pub(crate) struct Names {
     strings: Strings,
     pools: Interner<(Arc<str>, Arc<str>)>,
     devices: Interner<(PoolKey, Arc<str>)>,

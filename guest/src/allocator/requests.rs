@@ -80,7 +80,7 @@ pub(crate) struct Selector {
 
 impl Plan {
     pub(crate) fn new(
-        claims: Vec<Rc<ResourceClaim>>,
+        claims: &[Rc<ResourceClaim>],
         classes: &mut ClassLookup<'_>,
         selectors: &mut dyn Selectors,
         profile: &Profile,
@@ -99,7 +99,7 @@ impl Plan {
                 requests: 0..0,
                 constraints: 0..0,
             });
-            let checked = plan.add_claim(&claim, classes, selectors, profile);
+            let checked = plan.add_claim(claim, classes, selectors, profile);
             if let Some(last) = plan.claims.last_mut() {
                 last.requests = first_request..plan.requests.len();
                 last.constraints = first_constraint..plan.constraints.len();

@@ -3,7 +3,6 @@
 //! The first solution in visiting order wins. The stack is a list of frames, one for each device that is being looked for,
 //! so that no input can exhaust the native stack.
 
-use super::allocated::Allocated;
 use super::constraints::ConstraintState;
 use super::inventory::Inventory;
 use super::lists::{Frame, FrameState, Lists, Verdict, Want};
@@ -26,7 +25,6 @@ pub(crate) struct Search<'a, 's> {
     pub plan: &'a Plan,
     pub pools: &'a NodePools,
     pub inventory: &'a Inventory,
-    pub allocated: &'a Allocated,
     pub profile: &'a Profile,
     pub selectors: &'s mut dyn Selectors,
     pub lists: &'s mut Lists,
@@ -178,7 +176,7 @@ impl Search<'_, '_> {
             // Before D7 the picks of admin requests are not remembered, and those of others are not looked at.
             return !self.admin_marks || picked_for != self.claim_mark(want);
         }
-        picked_for == 0 && !self.allocated.holds(candidate.device, self.admin_holds)
+        picked_for == 0 && !self.inventory.is_held(candidate.device, self.admin_holds)
     }
 
     /// Whether the selectors of class and request match; spec section 9.4.
