@@ -7,10 +7,10 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use crate::allocator::inventory::Inventory;
-use crate::allocator::{Allocator, Outcome};
+use crate::allocator::{Allocator, Inventory, Outcome};
 use crate::api::wire;
 use crate::api::{AllocationResult, DeviceClass, Node, PodSchedulingContext, ResourceClaim};
+use crate::config::Config;
 use crate::host::{Change, Host, InFlightChange, Object, ObjectRef, Revision, Slot, kinds};
 use crate::profile::{Feature, Profile};
 use crate::selectors::SelectorCache;
@@ -344,33 +344,26 @@ impl View {
         self.in_flight.contains_key(uid)
     }
 
-    /// An allocator for these claims of one pod.
-    pub fn allocator(
-        &mut self,
-        claims: Vec<Rc<ResourceClaim>>,
-        profile: &Profile,
-        steps: u64,
-    ) -> Allocator {
-        let Self {
-            classes, selectors, ..
-        } = self;
+    /// Runs the allocator for one node.
+    pub fn allocate(&mut self, allocator: &mut Allocator, slot: Slot, config: &Config) -> Outcome {
+        let Some(node) = self.nodes.at(slot) else {
+            return Outcome::Error(format!("node with slot {slot} is not known"));
+        };
+        let classes = &self.classes;
         let mut lookup = |name: &str| match classes.get("", name) {
             Some(Ok(class)) => Ok(Rc::clone(class)),
             Some(Err(problem)) => Err(problem.to_string()),
             // Text of the lister; PreFilter refuses the pod before it can be seen.
             None => Err(format!("deviceclass.resource.k8s.io \"{name}\" not found")),
         };
-        Allocator::new(claims, &mut lookup, selectors, profile, steps)
-    }
-
-    /// Runs the allocator for one node.
-    pub fn allocate(&mut self, allocator: &mut Allocator, slot: Slot) -> Outcome {
-        match self.nodes.at(slot) {
-            Some(node) => {
-                allocator.allocate(node, &self.inventory, &mut self.selectors)
-            }
-            None => Outcome::Error(format!("node with slot {slot} is not known")),
-        }
+        allocator.allocate(
+            node,
+            &self.inventory,
+            &mut lookup,
+            &mut self.selectors,
+            &config.profile,
+            config.allocator_steps,
+        )
     }
 
     /// Name of a DeviceTaintRule, if there is any: they are not implemented, and ignoring one would be wrong.

@@ -40,8 +40,6 @@ pub struct State {
     pub pre_scored: bool,
     /// There if the scheduler has to allocate something.
     pub allocator: Option<Allocator>,
-    /// The claims that the allocator works for, in its order.
-    pub to_allocate: Vec<Rc<ResourceClaim>>,
     /// Indices of claims that were found to be elsewhere.
     pub unavailable: BTreeSet<usize>,
     /// Nodes on which the allocator found a solution. The solution itself is found again in Reserve: within a cycle the

@@ -3,7 +3,7 @@
 
 use std::rc::Rc;
 
-use crate::allocator::Allocator;
+use crate::allocator::{Allocator, Outcome};
 use crate::api::{Pod, ResourceClaim, wire};
 use crate::claims::{self, Lookup, PodClaim};
 use crate::cluster::View;
@@ -186,10 +186,9 @@ impl Instance {
             .map_err(|problem| claims::Unresolved::Invalid(problem.to_string()))
     }
 
-    /// An allocator for these claims of one pod.
-    pub fn allocator(&mut self, claims: Vec<Rc<ResourceClaim>>) -> Allocator {
-        let Self { config, view } = self;
-        view.allocator(claims, &config.profile, config.allocator_steps)
+    /// Runs the allocator for a node.
+    pub fn allocate(&mut self, allocator: &mut Allocator, slot: Slot) -> Outcome {
+        self.view.allocate(allocator, slot, &self.config)
     }
 }
 
@@ -280,7 +279,7 @@ impl Plugin {
         };
         let cycle = self.cycle(pod, pod_ref);
         let mut state = State::default();
-        let scope = pre_filter::pre_filter(&mut self.instance, host, &cycle.pod, &mut state);
+        let scope = pre_filter::pre_filter(&self.instance, host, &cycle.pod, &mut state);
         cycle.state.replace(state);
         (cycle, scope)
     }

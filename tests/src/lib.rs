@@ -1,3 +1,12 @@
-//! Everything that needs the plugin and the host together. One test binary; see `../README.md` for what lives where.
+//! Everything that needs the plugin and the host together, or the repository as a whole. One test binary.
 
 pub mod native;
+
+#[cfg(test)]
+mod build_script;
+#[cfg(test)]
+mod repository;
+#[cfg(test)]
+mod stale;
+#[cfg(test)]
+mod tidy;

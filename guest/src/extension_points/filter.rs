@@ -45,7 +45,7 @@ fn filter_node(instance: &mut Instance, state: &mut State, slot: Slot) -> Status
         }
     }
     if let Some(allocator) = &mut state.allocator {
-        match instance.view.allocate(allocator, slot) {
+        match instance.allocate(allocator, slot) {
             Outcome::Allocated(_) => {}
             Outcome::DoesNotFit => return Status::unresolvable("cannot allocate all claims"),
             Outcome::InvalidPools => return Status::unresolvable(INVALID_POOLS),

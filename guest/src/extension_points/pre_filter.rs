@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
+use crate::allocator::Allocator;
 use crate::api::{Pod, RequestBody, ResourceClaim};
 use crate::claims;
 use crate::cycle::{ClaimInfo, Scope, State};
@@ -16,7 +17,7 @@ use crate::status::{Code, Status};
 use super::pre_enqueue::rejection;
 
 /// Fills the state, completely or not at all, and returns the scope.
-pub fn pre_filter(instance: &mut Instance, host: &dyn Host, pod: &Pod, state: &mut State) -> Scope {
+pub fn pre_filter(instance: &Instance, host: &dyn Host, pod: &Pod, state: &mut State) -> Scope {
     match prepare(instance, host, pod) {
         Ok(None) => Scope::Skip,
         Ok(Some(prepared)) => {
@@ -27,7 +28,7 @@ pub fn pre_filter(instance: &mut Instance, host: &dyn Host, pod: &Pod, state: &m
     }
 }
 
-fn prepare(instance: &mut Instance, host: &dyn Host, pod: &Pod) -> Result<Option<State>, Status> {
+fn prepare(instance: &Instance, host: &dyn Host, pod: &Pod) -> Result<Option<State>, Status> {
     let pod_claims = claims::pod_claims(pod, instance.profile(), |namespace, name| {
         instance.claim(host, namespace, name)
     })
@@ -61,8 +62,7 @@ fn prepare(instance: &mut Instance, host: &dyn Host, pod: &Pod) -> Result<Option
             );
             return Err(Status::new(Code::InvalidObject, text));
         }
-        state.allocator = Some(instance.allocator(to_allocate.clone()));
-        state.to_allocate = to_allocate;
+        state.allocator = Some(Allocator::new(to_allocate));
     }
     Ok(Some(state))
 }

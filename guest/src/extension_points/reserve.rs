@@ -161,18 +161,19 @@ fn put_in_flight(
     if !state.node_allocations.contains(&node) {
         return Err("claim allocation not found for node".into());
     }
-    let Outcome::Allocated(results) = instance.view.allocate(allocator, node) else {
+    let Outcome::Allocated(results) = instance.allocate(allocator, node) else {
         return Err("claim allocation not found for node".into());
     };
-    if results.len() != state.to_allocate.len() || results.len() != wanted {
+    let to_allocate = allocator.claims().to_vec();
+    if results.len() != to_allocate.len() || results.len() != wanted {
         return Err(format!(
             "internal error, have {} allocations, {} claims to allocate, want {wanted} claims",
             results.len(),
-            state.to_allocate.len()
+            to_allocate.len()
         ));
     }
     let mut entries = Vec::with_capacity(results.len());
-    for (claim, result) in state.to_allocate.iter().zip(results) {
+    for (claim, result) in to_allocate.iter().zip(results) {
         let Some(index) = state
             .claims
             .iter()
