@@ -5,4 +5,9 @@
 
 pub mod object;
 
+pub mod api;
+pub mod clock;
+pub mod cluster;
+pub mod event;
 pub mod plugin;
+pub mod stand_ins;

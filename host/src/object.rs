@@ -147,6 +147,17 @@ impl Object {
         })
     }
 
+    /// The tree, to be edited; copied only if somebody else holds the object too.
+    pub fn into_value(self) -> Value {
+        match Arc::try_unwrap(self.0) {
+            Ok(mut inner) => match inner.value.take() {
+                Some(value) => value,
+                None => Self(Arc::new(inner)).value().clone(),
+            },
+            Err(shared) => Self(shared).value().clone(),
+        }
+    }
+
     /// The whole object as compact JSON.
     pub fn bytes(&self) -> &Arc<[u8]> {
         self.0
