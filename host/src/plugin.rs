@@ -643,3 +643,30 @@ pub trait Services: Send {
 
 /// The services, shared by all instances. The host's loop runs one call at a time, so the lock is never waited for.
 pub type SharedServices = Arc<Mutex<dyn Services>>;
+
+mod binding;
+mod component;
+mod contract;
+mod convert;
+mod engine;
+mod failure;
+mod imports;
+mod inspect;
+mod instance;
+mod limits;
+mod load;
+mod nothing;
+mod output;
+mod scheduling;
+mod state;
+mod stats;
+mod suspend;
+mod verify;
+mod wasi;
+
+pub use component::Component;
+pub use engine::{CompileCache, Runtime};
+pub use inspect::Inspection;
+pub use limits::Limits;
+pub use load::{LoadError, Problem, Settings};
+pub use verify::Unusable;
