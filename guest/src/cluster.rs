@@ -296,9 +296,7 @@ impl View {
                         let allocation = wire::resource_claim(&entry.json, profile)
                             .map(|claim| claim.allocation.unwrap_or_default())
                             .unwrap_or_default();
-                        self.inventory.set_in_flight(&entry.target.uid,
-                            &allocation,
-                        );
+                        self.inventory.set_in_flight(&entry.target.uid, &allocation);
                         self.in_flight.insert(entry.target.uid, entry.holder);
                     }
                     InFlightChange::Put(_) => {}
