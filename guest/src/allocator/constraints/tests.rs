@@ -12,31 +12,62 @@ fn text(value: &str) -> Attribute {
 }
 
 fn constraint(attribute: &str) -> Constraint {
-    let given = DeviceConstraint { requests: Vec::new(), match_attribute: Some(attribute.into()) };
+    let given = DeviceConstraint {
+        requests: Vec::new(),
+        match_attribute: Some(attribute.into()),
+    };
     Constraint::new(&given, &BTreeMap::new()).expect("a supported constraint")
 }
 
 /// Which of the values a constraint accepts, one after the other.
 fn accepted(values: &[Option<Attribute>]) -> Vec<bool> {
     let mut state = ConstraintState::default();
-    values.iter().map(|value| state.add(value.as_ref())).collect()
+    values
+        .iter()
+        .map(|value| state.add(value.as_ref()))
+        .collect()
 }
 
 #[test]
 fn values_must_be_equal_in_kind_and_value() {
-    let equal = [text("a"), Attribute::Int(1), Attribute::Bool(true), version("1.0.0")];
-    let other = [text("b"), Attribute::Int(2), Attribute::Bool(false), version("1.0.0+build")];
+    let equal = [
+        text("a"),
+        Attribute::Int(1),
+        Attribute::Bool(true),
+        version("1.0.0"),
+    ];
+    let other = [
+        text("b"),
+        Attribute::Int(2),
+        Attribute::Bool(false),
+        version("1.0.0+build"),
+    ];
     for (value, other) in equal.iter().zip(&other) {
-        assert_eq!(accepted(&[Some(value.clone()), Some(value.clone())]), [true, true]);
-        assert_eq!(accepted(&[Some(value.clone()), Some(other.clone())]), [true, false]);
+        assert_eq!(
+            accepted(&[Some(value.clone()), Some(value.clone())]),
+            [true, true]
+        );
+        assert_eq!(
+            accepted(&[Some(value.clone()), Some(other.clone())]),
+            [true, false]
+        );
     }
-    assert_eq!(accepted(&[Some(text("1.0.0")), Some(version("1.0.0"))]), [true, false]);
-    assert_eq!(accepted(&[Some(Attribute::Int(1)), Some(Attribute::Bool(true))]), [true, false]);
+    assert_eq!(
+        accepted(&[Some(text("1.0.0")), Some(version("1.0.0"))]),
+        [true, false]
+    );
+    assert_eq!(
+        accepted(&[Some(Attribute::Int(1)), Some(Attribute::Bool(true))]),
+        [true, false]
+    );
 }
 
 #[test]
 fn a_device_without_the_attribute_is_refused_even_as_the_first() {
-    assert_eq!(accepted(&[None, Some(text("a")), None]), [false, true, false]);
+    assert_eq!(
+        accepted(&[None, Some(text("a")), None]),
+        [false, true, false]
+    );
 }
 
 #[test]
@@ -60,12 +91,21 @@ fn the_reference_is_forgotten_when_nothing_is_left() {
 
 #[test]
 fn the_bare_id_counts_for_the_own_domain_only() {
-    let device = device("d", &[("example.com/full", text("full")), ("bare", text("bare")), ("x/y", text("deep"))]);
+    let device = device(
+        "d",
+        &[
+            ("example.com/full", text("full")),
+            ("bare", text("bare")),
+            ("x/y", text("deep")),
+        ],
+    );
     let value = |attribute: &str, driver: &str| {
-        constraint(attribute).value(&driver.into(), &device).map(|value| match value {
-            Attribute::String(text) => text.to_string(),
-            other => panic!("{other:?}"),
-        })
+        constraint(attribute)
+            .value(&driver.into(), &device)
+            .map(|value| match value {
+                Attribute::String(text) => text.to_string(),
+                other => panic!("{other:?}"),
+            })
     };
     assert_eq!(value("example.com/full", "other").as_deref(), Some("full"));
     assert_eq!(value("drv/bare", "drv").as_deref(), Some("bare"));
@@ -81,7 +121,10 @@ fn requests_that_are_covered() {
     let names = BTreeMap::from([("a", 0), ("b", 1)]);
     let covered = |requests: &[&str]| {
         let requests = requests.iter().map(|name| name.to_string()).collect();
-        let given = DeviceConstraint { requests, match_attribute: Some("drv/n".into()) };
+        let given = DeviceConstraint {
+            requests,
+            match_attribute: Some("drv/n".into()),
+        };
         let constraint = Constraint::new(&given, &names).expect("a supported constraint");
         [constraint.covers(0), constraint.covers(1)]
     };

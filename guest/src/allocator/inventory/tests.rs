@@ -6,13 +6,23 @@ use crate::allocator::{Allocator, Outcome};
 use crate::profile::Profile;
 
 fn node(name: &str) -> Node {
-    Node { name: name.into(), labels: [("zone".to_string(), "a".to_string())].into() }
+    Node {
+        name: name.into(),
+        labels: [("zone".to_string(), "a".to_string())].into(),
+    }
 }
 
 fn attempt(inventory: &Inventory, node: &Node, wanted: i64) -> Outcome {
     let mut allocator = Allocator::new(vec![Rc::new(claim("c", vec![count("r", wanted)]))]);
     let mut classes = |_: &str| Ok(Rc::new(class("any", &[])));
-    allocator.allocate(node, inventory, &mut classes, &mut Stub::default(), &Profile::current(), 1_000)
+    allocator.allocate(
+        node,
+        inventory,
+        &mut classes,
+        &mut Stub::default(),
+        &Profile::current(),
+        1_000,
+    )
 }
 
 fn answer(inventory: &Inventory, wanted: i64) -> String {
@@ -31,7 +41,13 @@ fn slices_come_and_go() {
     inventory.remove(99);
     assert_eq!(answer(&inventory, 1), "r:q/d0");
     // Replaced in its slot, now for all nodes and in another pool.
-    inventory.put(7, ResourceSlice { reach: Reach::AllNodes, ..slice("b", "z", devices(1)) });
+    inventory.put(
+        7,
+        ResourceSlice {
+            reach: Reach::AllNodes,
+            ..slice("b", "z", devices(1))
+        },
+    );
     assert_eq!(answer(&inventory, 1), "r:z/d0");
     assert_eq!(short(&attempt(&inventory, &node("n2"), 1)), "r:z/d0");
     inventory.put(2, slice("a", "zz", devices(1)));
@@ -44,8 +60,15 @@ fn slices_come_and_go() {
 #[test]
 fn a_removed_slice_no_longer_counts_for_its_pool() {
     let mut inventory = Inventory::default();
-    let part = |name: &str, generation| ResourceSlice { generation, resource_slice_count: 2, ..slice(name, "p", vec![device(name, &[])]) };
-    let elsewhere = |generation| ResourceSlice { reach: Reach::NodeName("n2".into()), ..part("b", generation) };
+    let part = |name: &str, generation| ResourceSlice {
+        generation,
+        resource_slice_count: 2,
+        ..slice(name, "p", vec![device(name, &[])])
+    };
+    let elsewhere = |generation| ResourceSlice {
+        reach: Reach::NodeName("n2".into()),
+        ..part("b", generation)
+    };
     inventory.put(0, part("a", 1));
     assert_eq!(answer(&inventory, 1), "does not fit");
     inventory.put(1, elsewhere(1));
@@ -67,8 +90,17 @@ fn broken_selectors_block_until_they_are_gone() {
     inventory.put(0, slice("a", "p", devices(1)));
     let mut selector = selector(&[("zone", &["a"])]);
     selector.terms[0].match_expressions[0].values.clear();
-    inventory.put(1, ResourceSlice { reach: Reach::NodeSelector(selector), ..slice("b", "q", devices(1)) });
-    assert!(answer(&inventory, 1).starts_with("error: gather pool information: node selector in resource slice b: "));
+    inventory.put(
+        1,
+        ResourceSlice {
+            reach: Reach::NodeSelector(selector),
+            ..slice("b", "q", devices(1))
+        },
+    );
+    assert!(
+        answer(&inventory, 1)
+            .starts_with("error: gather pool information: node selector in resource slice b: ")
+    );
     inventory.remove(1);
     assert_eq!(answer(&inventory, 1), "r:p/d0");
 }
@@ -77,17 +109,30 @@ fn broken_selectors_block_until_they_are_gone() {
 fn invalid_slices_close_the_nodes_that_reach_them() {
     let mut inventory = Inventory::default();
     inventory.put(0, slice("a", "p", devices(1)));
-    let answers = |inventory: &Inventory| ["n1", "n2"].map(|name| short(&attempt(inventory, &node(name), 1)));
+    let answers =
+        |inventory: &Inventory| ["n1", "n2"].map(|name| short(&attempt(inventory, &node(name), 1)));
     let open = ["r:p/d0".to_string(), "does not fit".to_string()];
     let closed = "invalid object: no".to_string();
     let mut broken = selector(&[("zone", &["a"])]);
     broken.terms[0].match_expressions[0].operator = "X".into();
     let cases = [
-        (Reach::NodeName("n1".into()), [closed.clone(), open[1].clone()]),
-        (Reach::NodeName("n2".into()), [open[0].clone(), closed.clone()]),
+        (
+            Reach::NodeName("n1".into()),
+            [closed.clone(), open[1].clone()],
+        ),
+        (
+            Reach::NodeName("n2".into()),
+            [open[0].clone(), closed.clone()],
+        ),
         (Reach::AllNodes, [closed.clone(), closed.clone()]),
-        (Reach::NodeSelector(selector(&[("zone", &["a"])])), [closed.clone(), closed.clone()]),
-        (Reach::NodeSelector(selector(&[("zone", &["b"])])), open.clone()),
+        (
+            Reach::NodeSelector(selector(&[("zone", &["a"])])),
+            [closed.clone(), closed.clone()],
+        ),
+        (
+            Reach::NodeSelector(selector(&[("zone", &["b"])])),
+            open.clone(),
+        ),
         (Reach::NodeSelector(broken), [closed.clone(), closed]),
         (Reach::Nowhere, open.clone()),
     ];
@@ -115,7 +160,10 @@ fn devices_in_use_are_counted() {
     assert_eq!(answer(&inventory, 1), "r:p/d0");
     // Named before any slice publishes it, and while none does.
     inventory.remove(0);
-    inventory.set_stored("a", Some(&allocation(&["drv/p/d0", "drv/p/gone", "x/y/z"], false)));
+    inventory.set_stored(
+        "a",
+        Some(&allocation(&["drv/p/d0", "drv/p/gone", "x/y/z"], false)),
+    );
     inventory.put(3, slice("a", "p", devices(2)));
     assert_eq!(answer(&inventory, 1), "r:p/d1");
     inventory.clear_stored();
@@ -128,7 +176,10 @@ fn devices_in_use_are_counted() {
 fn claims_of_classic_controllers_hold_devices() {
     let mut inventory = Inventory::default();
     inventory.put(0, slice("a", "p", devices(1)));
-    let classic = AllocationResult { controller: "ctrl".into(), ..allocation(&["drv/p/d0"], false) };
+    let classic = AllocationResult {
+        controller: "ctrl".into(),
+        ..allocation(&["drv/p/d0"], false)
+    };
     inventory.set_stored("a", Some(&classic));
     assert_eq!(answer(&inventory, 1), "does not fit");
 }
@@ -138,11 +189,18 @@ fn claims_of_classic_controllers_hold_devices() {
 fn in_flight_overlays_stored() {
     let mut inventory = Inventory::default();
     inventory.put(0, slice("a", "p", devices(3)));
-    let (d0, d1) = (allocation(&["drv/p/d0"], false), allocation(&["drv/p/d1"], false));
+    let (d0, d1) = (
+        allocation(&["drv/p/d0"], false),
+        allocation(&["drv/p/d1"], false),
+    );
     let free = |inventory: &Inventory| match attempt(inventory, &node("n1"), 3) {
         Outcome::Allocated(_) => 3,
         _ => match attempt(inventory, &node("n1"), 2) {
-            Outcome::Allocated(results) => results[0].results.iter().map(|result| if &*result.device == "d0" { 10 } else { 20 }).sum(),
+            Outcome::Allocated(results) => results[0]
+                .results
+                .iter()
+                .map(|result| if &*result.device == "d0" { 10 } else { 20 })
+                .sum(),
             other => panic!("{other:?}"),
         },
     };
@@ -190,12 +248,25 @@ fn versions_are_never_used_twice() {
 fn strings_are_kept_once() {
     let mut inventory = Inventory::default();
     for slot in 0..2 {
-        inventory.put(slot, slice(&format!("s{slot}"), "p", vec![device("d", &[("a", text("v"))])]));
+        inventory.put(
+            slot,
+            slice(
+                &format!("s{slot}"),
+                "p",
+                vec![device("d", &[("a", text("v"))])],
+            ),
+        );
     }
     let parts = [0, 1].map(|slot| {
         let device = &inventory.entry(slot).slice.devices[0];
-        let crate::api::Attribute::String(value) = &device.attributes[0].1 else { panic!("not a string") };
-        [device.name.clone(), device.attributes[0].0.clone(), value.clone()]
+        let crate::api::Attribute::String(value) = &device.attributes[0].1 else {
+            panic!("not a string")
+        };
+        [
+            device.name.clone(),
+            device.attributes[0].0.clone(),
+            value.clone(),
+        ]
     });
     for (a, b) in parts[0].iter().zip(&parts[1]) {
         assert!(Arc::ptr_eq(a, b));

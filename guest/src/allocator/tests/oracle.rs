@@ -5,7 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::support::{Cluster, Evaluation, evaluate};
 use crate::allocator::selectors::SelectorError;
-use crate::api::{Attribute, Device, DeviceConstraint, ExactRequest, Node, Reach, RequestBody, ResourceSlice};
+use crate::api::{
+    Attribute, Device, DeviceConstraint, ExactRequest, Node, Reach, RequestBody, ResourceSlice,
+};
 use crate::node_selector::NodeSelector;
 use crate::profile::Profile;
 
@@ -63,7 +65,7 @@ pub fn answer(cluster: &Cluster, profile: &Profile) -> (String, Vec<Evaluation>,
     (answer, oracle.log, oracle.visits)
 }
 
-impl Oracle<'_> {
+impl<'a> Oracle<'a> {
     fn run(&mut self) -> Result<bool, String> {
         self.gather()?;
         self.check_claims()?;
@@ -77,7 +79,11 @@ impl Oracle<'_> {
             let picks = self.picks.iter().filter(|pick| pick.claim == claim);
             let text = picks.map(|pick| {
                 let request = &self.cluster.claims[pick.claim].requests[pick.request].name;
-                format!("{request}:{}/{}", self.slice(pick.slot).pool, self.device(pick.slot, pick.index).name)
+                format!(
+                    "{request}:{}/{}",
+                    self.slice(pick.slot).pool,
+                    self.device(pick.slot, pick.index).name
+                )
             });
             text.collect::<Vec<_>>().join(" ")
         };
@@ -92,9 +98,12 @@ impl Oracle<'_> {
         list.sort_by_key(|&slot| (&slices[slot].name, slot));
         let mut reached = Vec::new();
         for &slot in &list {
-            if reaches(&slices[slot], &self.cluster.node)
-                .map_err(|error| format!("gather pool information: node selector in resource slice {}: {error}", slices[slot].name))?
-            {
+            if reaches(&slices[slot], &self.cluster.node).map_err(|error| {
+                format!(
+                    "gather pool information: node selector in resource slice {}: {error}",
+                    slices[slot].name
+                )
+            })? {
                 reached.push(slot);
             }
         }
@@ -105,11 +114,17 @@ impl Oracle<'_> {
         let mut pools: BTreeMap<(String, String), Vec<usize>> = BTreeMap::new();
         for slot in reached {
             let slice = &slices[slot];
-            let kept = pools.entry((slice.driver.to_string(), slice.pool.to_string())).or_default();
+            let kept = pools
+                .entry((slice.driver.to_string(), slice.pool.to_string()))
+                .or_default();
             match kept.first().map(|&first| slices[first].generation) {
                 Some(newest) if slice.generation < newest => {}
                 Some(newest) if slice.generation > newest => {
-                    *kept = if self.profile.newer_generation_stored_once() { vec![slot] } else { vec![slot, slot] };
+                    *kept = if self.profile.newer_generation_stored_once() {
+                        vec![slot]
+                    } else {
+                        vec![slot, slot]
+                    };
                 }
                 _ => kept.push(slot),
             }
@@ -125,18 +140,32 @@ impl Oracle<'_> {
         let first = &slices[kept[0]];
         let mut count = kept.len() as i64;
         if count != first.resource_slice_count && self.profile.completeness_over_whole_pool() {
-            let of_pool = || slices.iter().filter(|slice| *slice.driver == *driver && *slice.pool == *pool);
+            let of_pool = || {
+                slices
+                    .iter()
+                    .filter(|slice| *slice.driver == *driver && *slice.pool == *pool)
+            };
             if of_pool().any(|slice| slice.generation > first.generation) {
                 return;
             }
-            count = of_pool().filter(|slice| slice.generation == first.generation).count() as i64;
+            count = of_pool()
+                .filter(|slice| slice.generation == first.generation)
+                .count() as i64;
         }
         let incomplete = count != first.resource_slice_count;
         kept.sort_by_key(|&slot| (&slices[slot].name, slot));
         let mut names = BTreeSet::new();
-        let repeated = kept.iter().flat_map(|&slot| &slices[slot].devices).any(|device| !names.insert(&device.name));
+        let repeated = kept
+            .iter()
+            .flat_map(|&slot| &slices[slot].devices)
+            .any(|device| !names.insert(&device.name));
         let invalid = repeated && self.profile.duplicate_devices_invalidate_pool();
-        self.pools.push(Pool { slices: kept, name: format!("{driver}/{pool}"), incomplete, invalid });
+        self.pools.push(Pool {
+            slices: kept,
+            name: format!("{driver}/{pool}"),
+            incomplete,
+            invalid,
+        });
     }
 
     // Section 9.2.
@@ -150,11 +179,15 @@ impl Oracle<'_> {
                 sum += self.check_request(&name, c, r)?;
             }
             if sum > 32 {
-                return Err(format!("claim {name}: number of requested devices {sum} exceeds the claim limit of 32"));
+                return Err(format!(
+                    "claim {name}: number of requested devices {sum} exceeds the claim limit of 32"
+                ));
             }
             for (i, constraint) in claim.constraints.iter().enumerate() {
                 if constraint.match_attribute.is_none() {
-                    return Err(format!("claim {name}, constraint #{i}: empty constraint (unsupported constraint type?)"));
+                    return Err(format!(
+                        "claim {name}, constraint #{i}: empty constraint (unsupported constraint type?)"
+                    ));
                 }
             }
         }
@@ -164,16 +197,27 @@ impl Oracle<'_> {
     fn check_request(&mut self, claim: &str, c: usize, r: usize) -> Result<i128, String> {
         let exact = self.request(c, r);
         let request = &self.cluster.claims[c].requests[r].name;
-        self.cluster.find_class(&exact.device_class_name).map_err(|error| {
-            format!("claim {claim}, request {request}: could not retrieve device class {}: {error}", exact.device_class_name)
-        })?;
+        self.cluster
+            .find_class(&exact.device_class_name)
+            .map_err(|error| {
+                format!(
+                    "claim {claim}, request {request}: could not retrieve device class {}: {error}",
+                    exact.device_class_name
+                )
+            })?;
         if exact.allocation_mode == "ExactCount" {
             return Ok(i128::from(exact.count.max(0)));
         }
         let mut found = Vec::new();
         for p in 0..self.pools.len() {
             let pool = &self.pools[p];
-            let state = if pool.incomplete { Some("being updated") } else if pool.invalid { Some("invalid") } else { None };
+            let state = if pool.incomplete {
+                Some("being updated")
+            } else if pool.invalid {
+                Some("invalid")
+            } else {
+                None
+            };
             if let Some(state) = state {
                 let pool = &pool.name;
                 return Err(format!(
@@ -196,7 +240,14 @@ impl Oracle<'_> {
 
     // Section 9.4.
 
-    fn is_selectable(&mut self, c: usize, r: usize, slot: usize, index: usize, classes: bool) -> Result<bool, String> {
+    fn is_selectable(
+        &mut self,
+        c: usize,
+        r: usize,
+        slot: usize,
+        index: usize,
+        classes: bool,
+    ) -> Result<bool, String> {
         let cluster = self.cluster;
         let (slice, device) = (&cluster.slices[slot], &cluster.slices[slot].devices[index]);
         if !device.usable {
@@ -208,14 +259,29 @@ impl Oracle<'_> {
         }
         let exact = self.request(c, r);
         let class = cluster.find_class(&exact.device_class_name)?;
-        let of_class = class.selectors.iter().enumerate().filter(|_| classes).map(|(i, selector)| (true, i, selector));
-        let own = exact.selectors.iter().enumerate().map(|(i, selector)| (false, i, selector));
+        let of_class = class
+            .selectors
+            .iter()
+            .enumerate()
+            .filter(|_| classes)
+            .map(|(i, selector)| (true, i, selector));
+        let own = exact
+            .selectors
+            .iter()
+            .enumerate()
+            .map(|(i, selector)| (false, i, selector));
         let mut answer = true;
         for (is_class, i, selector) in of_class.chain(own) {
             let claim = &cluster.claims[c].meta;
-            let owner =
-                if is_class { format!("class {}", class.name) } else { format!("claim {}/{}", claim.namespace, claim.name) };
-            let text = selector.cel.as_deref().expect("selectors of random clusters have text");
+            let owner = if is_class {
+                format!("class {}", class.name)
+            } else {
+                format!("claim {}/{}", claim.namespace, claim.name)
+            };
+            let text = selector
+                .cel
+                .as_deref()
+                .expect("selectors of random clusters have text");
             self.log.push((text.to_string(), slot as u32, index as u32));
             match evaluate(text, &slice.driver, device) {
                 Ok(true) => {}
@@ -223,8 +289,16 @@ impl Oracle<'_> {
                     answer = false;
                     break;
                 }
-                Err(SelectorError::Compile(error)) => return Err(format!("{owner}: selector #{i}: CEL compile error: {error}")),
-                Err(SelectorError::Runtime(error)) => return Err(format!("{owner}: selector #{i}: CEL runtime error: {error}")),
+                Err(SelectorError::Compile(error)) => {
+                    return Err(format!(
+                        "{owner}: selector #{i}: CEL compile error: {error}"
+                    ));
+                }
+                Err(SelectorError::Runtime(error)) => {
+                    return Err(format!(
+                        "{owner}: selector #{i}: CEL runtime error: {error}"
+                    ));
+                }
             }
         }
         self.known.insert(key, answer);
@@ -246,11 +320,19 @@ impl Oracle<'_> {
         }
     }
 
-    fn solve_all(&mut self, c: usize, r: usize, k: usize, devices: &[(usize, usize)]) -> Result<bool, String> {
+    fn solve_all(
+        &mut self,
+        c: usize,
+        r: usize,
+        k: usize,
+        devices: &[(usize, usize)],
+    ) -> Result<bool, String> {
         if devices.is_empty() && self.profile.all_mode_needs_a_device() {
             return Ok(false);
         }
-        let Some(&(slot, index)) = devices.get(k) else { return self.solve(c, r + 1, 0) };
+        let Some(&(slot, index)) = devices.get(k) else {
+            return self.solve(c, r + 1, 0);
+        };
         self.visits += 1;
         let mut taken = false;
         if self.is_free(c, r, slot, index) {
@@ -262,7 +344,12 @@ impl Oracle<'_> {
                     claim.meta.namespace, claim.meta.name, claim.requests[r].name
                 ));
             }
-            self.picks.push(Pick { claim: c, request: r, slot, index });
+            self.picks.push(Pick {
+                claim: c,
+                request: r,
+                slot,
+                index,
+            });
             taken = true;
         } else if self.profile.all_mode_refuses_devices_in_use() {
             return Ok(false);
@@ -297,7 +384,12 @@ impl Oracle<'_> {
                     {
                         continue;
                     }
-                    self.picks.push(Pick { claim: c, request: r, slot, index });
+                    self.picks.push(Pick {
+                        claim: c,
+                        request: r,
+                        slot,
+                        index,
+                    });
                     if self.solve(c, r, k + 1)? {
                         return Ok(true);
                     }
@@ -317,11 +409,25 @@ impl Oracle<'_> {
             return !later_rules || !self.picks.iter().filter(same).any(|pick| pick.claim == c);
         }
         let holds = |admin: bool| !(admin && self.profile.admin_access_in_results());
-        let held = self.cluster.held.iter().flat_map(|allocation| &allocation.results).any(|result| {
-            holds(result.admin_access)
-                && (result.driver.to_string(), result.pool.to_string(), result.device.to_string()) == id
-        });
-        !held && !self.picks.iter().filter(same).any(|pick| later_rules || !is_admin(pick))
+        let held = self
+            .cluster
+            .held
+            .iter()
+            .flat_map(|allocation| &allocation.results)
+            .any(|result| {
+                holds(result.admin_access)
+                    && (
+                        result.driver.to_string(),
+                        result.pool.to_string(),
+                        result.device.to_string(),
+                    ) == id
+            });
+        !held
+            && !self
+                .picks
+                .iter()
+                .filter(same)
+                .any(|pick| later_rules || !is_admin(pick))
     }
 
     fn satisfies_constraints(&self, c: usize, r: usize, slot: usize, index: usize) -> bool {
@@ -333,28 +439,49 @@ impl Oracle<'_> {
             if !covers(r) {
                 return true;
             }
-            let Some(value) = self.value(constraint, slot, index) else { return false };
-            match self.picks.iter().find(|pick| pick.claim == c && covers(pick.request)) {
+            let Some(value) = self.value(constraint, slot, index) else {
+                return false;
+            };
+            match self
+                .picks
+                .iter()
+                .find(|pick| pick.claim == c && covers(pick.request))
+            {
                 None => true,
-                Some(first) => self.value(constraint, first.slot, first.index) == Some(value) && *value != Attribute::Unknown,
+                Some(first) => {
+                    self.value(constraint, first.slot, first.index) == Some(value)
+                        && *value != Attribute::Unknown
+                }
             }
         })
     }
 
-    fn value(&self, constraint: &DeviceConstraint, slot: usize, index: usize) -> Option<&Attribute> {
+    fn value(
+        &self,
+        constraint: &DeviceConstraint,
+        slot: usize,
+        index: usize,
+    ) -> Option<&Attribute> {
         let name = constraint.match_attribute.as_deref()?;
         let find = |name: &str| {
             let mut attributes = self.device(slot, index).attributes.iter();
-            attributes.find(|(given, _)| **given == *name).map(|(_, value)| value)
+            attributes
+                .find(|(given, _)| **given == *name)
+                .map(|(_, value)| value)
         };
         find(name).or_else(|| {
             let (domain, id) = name.split_once('/')?;
-            if domain == &*self.slice(slot).driver { find(id) } else { None }
+            if domain == &*self.slice(slot).driver {
+                find(id)
+            } else {
+                None
+            }
         })
     }
 
-    fn request(&self, c: usize, r: usize) -> &ExactRequest {
-        match &self.cluster.claims[c].requests[r].body {
+    fn request(&self, c: usize, r: usize) -> &'a ExactRequest {
+        let cluster = self.cluster;
+        match &cluster.claims[c].requests[r].body {
             RequestBody::Exactly(exact) => exact,
             RequestBody::FirstAvailable(_) => panic!("random clusters have exact requests only"),
         }
@@ -370,7 +497,11 @@ impl Oracle<'_> {
 
     fn id(&self, slot: usize, index: usize) -> Id {
         let slice = self.slice(slot);
-        (slice.driver.to_string(), slice.pool.to_string(), slice.devices[index].name.to_string())
+        (
+            slice.driver.to_string(),
+            slice.pool.to_string(),
+            slice.devices[index].name.to_string(),
+        )
     }
 }
 

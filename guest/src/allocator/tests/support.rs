@@ -6,9 +6,10 @@ use std::sync::Arc;
 use crate::allocator::selectors::{DeviceRef, ExpressionId, SelectorError, Selectors};
 use crate::allocator::{Allocator, DEFAULT_STEPS, Inventory, Outcome};
 use crate::api::{
-    AllocationResult, ApiVersion, Attribute, Device, DeviceClass, DeviceConfiguration, DeviceConstraint, DeviceRequest,
-    DeviceResult, DeviceSelector, ExactRequest, Node, NodeSelector, NodeSelectorRequirement, NodeSelectorTerm,
-    ObjectMeta, Reach, RequestBody, ResourceClaim, ResourceSlice,
+    AllocationResult, ApiVersion, Attribute, Device, DeviceClass, DeviceConfiguration,
+    DeviceConstraint, DeviceRequest, DeviceResult, DeviceSelector, ExactRequest, Node,
+    NodeSelector, NodeSelectorRequirement, NodeSelectorTerm, ObjectMeta, Reach, RequestBody,
+    ResourceClaim, ResourceSlice,
 };
 use crate::profile::Profile;
 
@@ -29,8 +30,17 @@ pub type Evaluation = (String, u32, u32);
 impl Cluster {
     /// Node `n1` in zone `a`, class `any` without selectors.
     pub fn new(slices: Vec<ResourceSlice>, claims: Vec<ResourceClaim>) -> Self {
-        let node = Node { name: "n1".into(), labels: [("zone".to_string(), "a".to_string())].into() };
-        Self { node, slices, classes: vec![class("any", &[])], held: Vec::new(), claims }
+        let node = Node {
+            name: "n1".into(),
+            labels: [("zone".to_string(), "a".to_string())].into(),
+        };
+        Self {
+            node,
+            slices,
+            classes: vec![class("any", &[])],
+            held: Vec::new(),
+            claims,
+        }
     }
 
     pub fn class(mut self, class: DeviceClass) -> Self {
@@ -64,7 +74,13 @@ impl Cluster {
     pub fn run(&self, profile: &Profile, steps: u64) -> (Outcome, Vec<Evaluation>, u64) {
         let mut selectors = Stub::default();
         let mut allocator = Allocator::new(self.claims.iter().cloned().map(Rc::new).collect());
-        let outcome = self.attempt(&mut allocator, &self.inventory(), &mut selectors, profile, steps);
+        let outcome = self.attempt(
+            &mut allocator,
+            &self.inventory(),
+            &mut selectors,
+            profile,
+            steps,
+        );
         (outcome, selectors.log, allocator.steps_used())
     }
 
@@ -77,11 +93,21 @@ impl Cluster {
         steps: u64,
     ) -> Outcome {
         let mut lookup = |name: &str| self.find_class(name).cloned().map(Rc::new);
-        allocator.allocate(&self.node, inventory, &mut lookup, selectors, profile, steps)
+        allocator.allocate(
+            &self.node,
+            inventory,
+            &mut lookup,
+            selectors,
+            profile,
+            steps,
+        )
     }
 
     pub fn find_class(&self, name: &str) -> Result<&DeviceClass, String> {
-        self.classes.iter().find(|class| class.name == name).ok_or_else(|| "not found".to_string())
+        self.classes
+            .iter()
+            .find(|class| class.name == name)
+            .ok_or_else(|| "not found".to_string())
     }
 
     /// The answer in short: devices of each claim as `request:pool/device`, or the kind and text of the refusal.
@@ -108,8 +134,17 @@ impl Cluster {
 pub fn short(outcome: &Outcome) -> String {
     match outcome {
         Outcome::Allocated(results) => {
-            let device = |result: &DeviceResult| format!("{}:{}/{}", result.request, result.pool, result.device);
-            let claim = |result: &AllocationResult| result.results.iter().map(device).collect::<Vec<_>>().join(" ");
+            let device = |result: &DeviceResult| {
+                format!("{}:{}/{}", result.request, result.pool, result.device)
+            };
+            let claim = |result: &AllocationResult| {
+                result
+                    .results
+                    .iter()
+                    .map(device)
+                    .collect::<Vec<_>>()
+                    .join(" ")
+            };
             results.iter().map(claim).collect::<Vec<_>>().join(" | ")
         }
         Outcome::DoesNotFit => "does not fit".into(),
@@ -134,7 +169,11 @@ impl Selectors for Stub {
         ExpressionId(self.texts.len() as u32 - 1)
     }
 
-    fn matches(&mut self, expression: ExpressionId, device: DeviceRef<'_>) -> Result<bool, SelectorError> {
+    fn matches(
+        &mut self,
+        expression: ExpressionId,
+        device: DeviceRef<'_>,
+    ) -> Result<bool, SelectorError> {
         let text = &self.texts[expression.0 as usize];
         self.log.push((text.to_string(), device.slot, device.index));
         evaluate(text, device.driver, device.device)
@@ -142,7 +181,13 @@ impl Selectors for Stub {
 }
 
 pub fn evaluate(text: &str, driver: &str, device: &Device) -> Result<bool, SelectorError> {
-    let find = |name: &str| device.attributes.iter().find(|(given, _)| **given == *name).map(|(_, value)| value);
+    let find = |name: &str| {
+        device
+            .attributes
+            .iter()
+            .find(|(given, _)| **given == *name)
+            .map(|(_, value)| value)
+    };
     match text {
         "true" => Ok(true),
         "false" => Ok(false),
@@ -167,8 +212,16 @@ pub fn devices(count: usize) -> Vec<Device> {
 }
 
 pub fn device(name: &str, attributes: &[(&str, Attribute)]) -> Device {
-    let attributes = attributes.iter().map(|(name, value)| (Arc::from(*name), value.clone())).collect();
-    Device { name: name.into(), usable: true, attributes, capacity: Vec::new() }
+    let attributes = attributes
+        .iter()
+        .map(|(name, value)| (Arc::from(*name), value.clone()))
+        .collect();
+    Device {
+        name: name.into(),
+        usable: true,
+        attributes,
+        capacity: Vec::new(),
+    }
 }
 
 pub fn text(value: &str) -> Attribute {
@@ -196,19 +249,38 @@ pub fn selector(labels: &[(&str, &[&str])]) -> NodeSelector {
         values: values.iter().map(|value| value.to_string()).collect(),
     };
     let match_expressions = labels.iter().map(requirement).collect();
-    NodeSelector { terms: vec![NodeSelectorTerm { match_expressions, match_fields: Vec::new() }] }
+    NodeSelector {
+        terms: vec![NodeSelectorTerm {
+            match_expressions,
+            match_fields: Vec::new(),
+        }],
+    }
 }
 
 pub fn class(name: &str, selectors: &[&str]) -> DeviceClass {
-    DeviceClass { name: name.into(), selectors: cel(selectors), ..DeviceClass::default() }
+    DeviceClass {
+        name: name.into(),
+        selectors: cel(selectors),
+        ..DeviceClass::default()
+    }
 }
 
 fn cel(selectors: &[&str]) -> Vec<DeviceSelector> {
-    selectors.iter().map(|text| DeviceSelector { cel: Some((*text).into()) }).collect()
+    selectors
+        .iter()
+        .map(|text| DeviceSelector {
+            cel: Some((*text).into()),
+        })
+        .collect()
 }
 
 pub fn claim(name: &str, requests: Vec<DeviceRequest>) -> ResourceClaim {
-    let meta = ObjectMeta { name: name.into(), namespace: "ns".into(), uid: name.into(), ..ObjectMeta::default() };
+    let meta = ObjectMeta {
+        name: name.into(),
+        namespace: "ns".into(),
+        uid: name.into(),
+        ..ObjectMeta::default()
+    };
     ResourceClaim {
         meta,
         version: ApiVersion::V1Alpha3,
@@ -224,20 +296,39 @@ pub fn claim(name: &str, requests: Vec<DeviceRequest>) -> ResourceClaim {
 
 /// An ExactCount request for class `any`.
 pub fn count(name: &str, count: i64) -> DeviceRequest {
-    request(name, ExactRequest { allocation_mode: "ExactCount".into(), count, ..any() })
+    request(
+        name,
+        ExactRequest {
+            allocation_mode: "ExactCount".into(),
+            count,
+            ..any()
+        },
+    )
 }
 
 /// An All request for class `any`.
 pub fn all(name: &str) -> DeviceRequest {
-    request(name, ExactRequest { allocation_mode: "All".into(), ..any() })
+    request(
+        name,
+        ExactRequest {
+            allocation_mode: "All".into(),
+            ..any()
+        },
+    )
 }
 
 fn any() -> ExactRequest {
-    ExactRequest { device_class_name: "any".into(), ..ExactRequest::default() }
+    ExactRequest {
+        device_class_name: "any".into(),
+        ..ExactRequest::default()
+    }
 }
 
 fn request(name: &str, exact: ExactRequest) -> DeviceRequest {
-    DeviceRequest { name: name.into(), body: RequestBody::Exactly(exact) }
+    DeviceRequest {
+        name: name.into(),
+        body: RequestBody::Exactly(exact),
+    }
 }
 
 pub fn exact(request: &mut DeviceRequest) -> &mut ExactRequest {
@@ -264,7 +355,10 @@ pub fn select(mut request: DeviceRequest, selectors: &[&str]) -> DeviceRequest {
 
 pub fn matching(mut claim: ResourceClaim, attribute: &str, requests: &[&str]) -> ResourceClaim {
     let requests = requests.iter().map(|name| name.to_string()).collect();
-    claim.constraints.push(DeviceConstraint { requests, match_attribute: Some(attribute.into()) });
+    claim.constraints.push(DeviceConstraint {
+        requests,
+        match_attribute: Some(attribute.into()),
+    });
     claim
 }
 
@@ -280,7 +374,16 @@ pub fn allocation(devices: &[&str], admin_access: bool) -> AllocationResult {
     let result = |name: &&str| {
         let mut parts = name.split('/').map(Arc::<str>::from);
         let mut next = || parts.next().expect("driver/pool/device");
-        DeviceResult { request: "r".into(), driver: next(), pool: next(), device: next(), admin_access }
+        DeviceResult {
+            request: "r".into(),
+            driver: next(),
+            pool: next(),
+            device: next(),
+            admin_access,
+        }
     };
-    AllocationResult { results: devices.iter().map(result).collect(), ..AllocationResult::default() }
+    AllocationResult {
+        results: devices.iter().map(result).collect(),
+        ..AllocationResult::default()
+    }
 }

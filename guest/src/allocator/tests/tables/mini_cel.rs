@@ -10,9 +10,20 @@ pub fn matches(expression: &str, driver: &str, device: &Device) -> Result<bool, 
     if expression.contains("noSuchVar") {
         return Err(SelectorError::Compile("compilation failed: ".into()));
     }
-    if device.attributes.iter().any(|(_, value)| *value == Attribute::Unknown) {
-        let name = device.attributes.iter().find(|(_, value)| *value == Attribute::Unknown).map(|(name, _)| name);
-        return Err(SelectorError::Runtime(format!("attribute {}: unsupported attribute value", name.expect("found before"))));
+    if device
+        .attributes
+        .iter()
+        .any(|(_, value)| *value == Attribute::Unknown)
+    {
+        let name = device
+            .attributes
+            .iter()
+            .find(|(_, value)| *value == Attribute::Unknown)
+            .map(|(name, _)| name);
+        return Err(SelectorError::Runtime(format!(
+            "attribute {}: unsupported attribute value",
+            name.expect("found before")
+        )));
     }
     evaluate(expression, &Input { driver, device }).map_err(SelectorError::Runtime)
 }
@@ -43,7 +54,11 @@ impl Input<'_> {
             let (_, quantity) = self.device.capacity.iter().find(|(name, _)| is_it(name))?;
             return Some(Value::Quantity(quantity_of(quantity)));
         }
-        let (_, value) = self.device.attributes.iter().find(|(name, _)| is_it(name))?;
+        let (_, value) = self
+            .device
+            .attributes
+            .iter()
+            .find(|(name, _)| is_it(name))?;
         Some(match value {
             Attribute::Int(value) => Value::Int(*value),
             Attribute::Bool(value) => Value::Bool(*value),
@@ -68,7 +83,10 @@ fn evaluate(expression: &str, input: &Input<'_>) -> Verdict {
             (left, right) => left.and(right),
         };
     }
-    if let Some(inner) = expression.strip_prefix("!(").and_then(|rest| rest.strip_suffix(')')) {
+    if let Some(inner) = expression
+        .strip_prefix("!(")
+        .and_then(|rest| rest.strip_suffix(')'))
+    {
         return evaluate(inner, input).map(|value| !value);
     }
     atom(expression, input)
@@ -79,27 +97,49 @@ fn atom(expression: &str, input: &Input<'_>) -> Verdict {
         return Ok(unquoted(driver) == input.driver);
     }
     if let Some(domain) = expression.strip_suffix(" in device.attributes") {
-        let has_own = input.device.attributes.iter().any(|(name, _)| !name.contains('/'));
+        let has_own = input
+            .device
+            .attributes
+            .iter()
+            .any(|(name, _)| !name.contains('/'));
         let prefix = format!("{}/", unquoted(domain));
-        let named = input.device.attributes.iter().any(|(name, _)| name.starts_with(&prefix));
+        let named = input
+            .device
+            .attributes
+            .iter()
+            .any(|(name, _)| name.starts_with(&prefix));
         return Ok(named || (has_own && unquoted(domain) == input.driver));
     }
     if let Some((id, map)) = expression.split_once(" in device.") {
         let (kind, domain, _) = map_of(map);
         return Ok(input.find(kind, domain, unquoted(id)).is_some());
     }
-    if let Some(path) = expression.strip_prefix("has(device.").and_then(|rest| rest.strip_suffix(')')) {
+    if let Some(path) = expression
+        .strip_prefix("has(device.")
+        .and_then(|rest| rest.strip_suffix(')'))
+    {
         let (kind, domain, rest) = map_of(path);
         return Ok(input.find(kind, domain, &rest[1..]).is_some());
     }
-    let (kind, domain, rest) = map_of(expression.strip_prefix("device.").unwrap_or_else(|| panic!("{expression}")));
-    if let Some(id) = rest.strip_prefix(".exists(x, x == ").and_then(|rest| rest.strip_suffix(')')) {
+    let (kind, domain, rest) = map_of(
+        expression
+            .strip_prefix("device.")
+            .unwrap_or_else(|| panic!("{expression}")),
+    );
+    if let Some(id) = rest
+        .strip_prefix(".exists(x, x == ")
+        .and_then(|rest| rest.strip_suffix(')'))
+    {
         return Ok(input.find(kind, domain, unquoted(id)).is_some());
     }
     let rest = &rest[1..];
-    let end = rest.find(|c: char| !c.is_alphanumeric()).unwrap_or(rest.len());
+    let end = rest
+        .find(|c: char| !c.is_alphanumeric())
+        .unwrap_or(rest.len());
     let (id, operation) = rest.split_at(end);
-    let value = input.find(kind, domain, id).ok_or_else(|| format!("no such key: {id}"))?;
+    let value = input
+        .find(kind, domain, id)
+        .ok_or_else(|| format!("no such key: {id}"))?;
     Ok(apply(&value, operation).unwrap_or_else(|| panic!("{expression}")))
 }
 
@@ -112,11 +152,21 @@ fn map_of(text: &str) -> (&str, &str, &str) {
 
 fn apply(value: &Value, operation: &str) -> Option<bool> {
     if operation.is_empty() {
-        return if let Value::Bool(value) = value { Some(*value) } else { None };
+        return if let Value::Bool(value) = value {
+            Some(*value)
+        } else {
+            None
+        };
     }
     if let Some(list) = operation.strip_prefix(" in [") {
-        let Value::Text(text) = value else { return None };
-        return Some(list.strip_suffix(']')?.split(',').any(|item| unquoted(item) == text));
+        let Value::Text(text) = value else {
+            return None;
+        };
+        return Some(
+            list.strip_suffix(']')?
+                .split(',')
+                .any(|item| unquoted(item) == text),
+        );
     }
     if let (Some(right), Value::Int(value)) = (operation.strip_prefix(" % 2 == "), value) {
         return Some(value % 2 == right.parse::<i64>().ok()?);
@@ -147,7 +197,11 @@ fn apply(value: &Value, operation: &str) -> Option<bool> {
 }
 
 fn literal(text: &str) -> Option<Value> {
-    if text.starts_with('"') { Some(Value::Text(unquoted(text).into())) } else { text.parse().ok().map(Value::Int) }
+    if text.starts_with('"') {
+        Some(Value::Text(unquoted(text).into()))
+    } else {
+        text.parse().ok().map(Value::Int)
+    }
 }
 
 fn unquoted(text: &str) -> &str {
@@ -155,12 +209,25 @@ fn unquoted(text: &str) -> &str {
 }
 
 fn quantity_of(text: &str) -> i128 {
-    let units = [("Ki", 1 << 10), ("Mi", 1 << 20), ("Gi", 1 << 30), ("k", 1_000), ("M", 1_000_000), ("G", 1_000_000_000), ("", 1)];
-    let (digits, unit) = units.iter().find_map(|(suffix, unit)| Some((text.strip_suffix(suffix)?, *unit))).expect("a unit");
+    let units = [
+        ("Ki", 1 << 10),
+        ("Mi", 1 << 20),
+        ("Gi", 1 << 30),
+        ("k", 1_000),
+        ("M", 1_000_000),
+        ("G", 1_000_000_000),
+        ("", 1),
+    ];
+    let (digits, unit) = units
+        .iter()
+        .find_map(|(suffix, unit)| Some((text.strip_suffix(suffix)?, *unit)))
+        .expect("a unit");
     digits.parse::<i128>().unwrap_or_else(|_| panic!("{text}")) * unit
 }
 
 fn version_of(text: &str) -> [u64; 3] {
-    let mut parts = text.split('.').map(|part| part.parse().unwrap_or_else(|_| panic!("{text}")));
+    let mut parts = text
+        .split('.')
+        .map(|part| part.parse().unwrap_or_else(|_| panic!("{text}")));
     std::array::from_fn(|_| parts.next().expect("three numbers"))
 }
