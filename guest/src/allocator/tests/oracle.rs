@@ -65,7 +65,7 @@ pub fn answer(cluster: &Cluster, profile: &Profile) -> (String, Vec<Evaluation>,
     (answer, oracle.log, oracle.visits)
 }
 
-impl Oracle<'_> {
+impl<'a> Oracle<'a> {
     fn run(&mut self) -> Result<bool, String> {
         self.gather()?;
         self.check_claims()?;
@@ -479,8 +479,9 @@ impl Oracle<'_> {
         })
     }
 
-    fn request(&self, c: usize, r: usize) -> &ExactRequest {
-        match &self.cluster.claims[c].requests[r].body {
+    fn request(&self, c: usize, r: usize) -> &'a ExactRequest {
+        let cluster = self.cluster;
+        match &cluster.claims[c].requests[r].body {
             RequestBody::Exactly(exact) => exact,
             RequestBody::FirstAvailable(_) => panic!("random clusters have exact requests only"),
         }
