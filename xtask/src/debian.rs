@@ -134,12 +134,13 @@ impl Apt {
             std::fs::create_dir_all(&path)
                 .map_err(|error| Problem::file("create", &path, &error))?;
         }
+        // The likeliest mirror's refusal is the one to tell.
         let mut refusal = None;
         for mirror in &mirrors {
             say(&format!("reading the index of {SUITE}"));
             match apt.read_index(mirror, keyring) {
                 Ok(()) => return Ok(apt),
-                Err(problem) => refusal = Some(problem),
+                Err(problem) => refusal = refusal.or(Some(problem)),
             }
         }
         Err(refusal.unwrap_or_else(|| Problem::new("no mirror answered", CHECK_NETWORK)))

@@ -32,7 +32,9 @@ pub struct Toolchain {
 impl Toolchain {
     /// Asks `$RUSTC`, or the `rustc` on PATH.
     pub fn active() -> Result<Toolchain> {
-        let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+        let rustc = std::env::var_os("RUSTC")
+            .filter(|rustc| !rustc.is_empty())
+            .unwrap_or_else(|| "rustc".into());
         let rustc = Path::new(&rustc);
         let verbose = process::output(clean_command(rustc).arg("-vV"), INSTALL_RUST)?;
         let version = Version::parse(&verbose).ok_or_else(|| {
