@@ -5,9 +5,6 @@
 
 pub mod object;
 
-pub mod api;
-pub mod clock;
-pub mod cluster;
-pub mod event;
+pub mod manifest;
+
 pub mod plugin;
-pub mod stand_ins;

@@ -1,0 +1,104 @@
+//! JSON: one document or several, one after another. Entries of a list are found first and parsed one by one, so that each
+//! has its line.
+
+use serde_json::Value;
+use serde_json::error::Category;
+use serde_json::value::RawValue;
+
+use super::documents::{Chunk, Document, Top};
+use super::error::InputError;
+use super::source::count_lines;
+use super::tree::{Tree, type_name};
+
+/// Whether a text starts like a mapping or a list of JSON.
+pub(super) fn may_be_json(text: &str) -> bool {
+    text.trim_start().starts_with(['{', '['])
+}
+
+/// Whether a text can hardly be anything but JSON.
+pub(super) fn starts_like_json(text: &str) -> bool {
+    text.trim_start().strip_prefix(['{', '[']).is_some_and(|rest| rest.trim_start().starts_with(['"', '{', '[', '}']))
+}
+
+/// Why a text is not JSON, and whether reading it as YAML may do better.
+type Failure = (InputError, bool);
+
+/// Documents of a JSON text, numbered from `first`.
+pub(super) fn parse(file: &str, chunk: Chunk<'_>, first: usize) -> Result<Vec<Document>, Failure> {
+    let place = Place { file, text: chunk.text };
+    let mut lines = Lines { text: chunk.text, offset: 0, line: chunk.line };
+    let mut stream = serde_json::Deserializer::from_str(chunk.text).into_iter::<Top<&RawValue>>();
+    let mut documents = Vec::new();
+    loop {
+        let before = stream.byte_offset();
+        let Some(top) = stream.next() else { return Ok(documents) };
+        let top = top.map_err(|error| place.failure(chunk.line, 0, &error))?;
+        let start = before + leading_blanks(&chunk.text[before..]);
+        let line = lines.at(start);
+        let top = top.try_map(|raw| item(&place, &mut lines, raw))?;
+        if let Top::Other(value) = &top {
+            let message = format!("{} where an object is expected", type_name(value));
+            return Err((InputError::at(file, line, None, message), !matches!(value, Value::Array(_))));
+        }
+        documents.push(Document { number: first + documents.len(), line, top });
+    }
+}
+
+/// Parses an entry of a list.
+fn item(place: &Place<'_>, lines: &mut Lines<'_>, raw: &RawValue) -> Result<(Value, usize), Failure> {
+    // Raw values are borrowed from the text.
+    let offset = (raw.get().as_ptr() as usize).saturating_sub(place.text.as_ptr() as usize);
+    let line = lines.at(offset);
+    match serde_json::from_str::<Tree>(raw.get()) {
+        Ok(Tree(value)) => Ok((value, line)),
+        Err(error) => Err(place.failure(line, offset, &error)),
+    }
+}
+
+fn leading_blanks(text: &str) -> usize {
+    text.len() - text.trim_start().len()
+}
+
+/// A text for messages.
+struct Place<'a> {
+    file: &'a str,
+    text: &'a str,
+}
+
+impl Place<'_> {
+    /// An error in the part of the text that starts at `offset`, in line `line`.
+    fn failure(&self, line: usize, offset: usize, error: &serde_json::Error) -> Failure {
+        let (error_line, mut column) = (error.line().max(1), error.column());
+        if error_line == 1 {
+            let before = self.text.get(..offset).unwrap_or_default();
+            column += offset - before.rfind('\n').map_or(0, |end| end + 1);
+        }
+        let full = error.to_string();
+        let suffix = format!(" at line {} column {}", error.line(), error.column());
+        let reason = full.strip_suffix(&suffix).unwrap_or(&full);
+        let too_deep = reason.starts_with("recursion limit exceeded");
+        let message = match error.classify() {
+            _ if too_deep => "mappings and lists are nested too deeply".to_owned(),
+            Category::Eof => format!("the JSON ends too early ({reason}); was the file cut off?"),
+            _ => format!("not valid JSON: {reason}"),
+        };
+        let other_form = error.classify() == Category::Syntax && !too_deep;
+        (InputError::at(self.file, line + error_line - 1, Some(column.max(1)), message), other_form)
+    }
+}
+
+/// Counts lines up to offsets that only grow.
+struct Lines<'a> {
+    text: &'a str,
+    offset: usize,
+    line: usize,
+}
+
+impl Lines<'_> {
+    fn at(&mut self, offset: usize) -> usize {
+        let between = self.text.as_bytes().get(self.offset..offset).unwrap_or_default();
+        self.line += count_lines(between);
+        self.offset = self.offset.max(offset);
+        self.line
+    }
+}

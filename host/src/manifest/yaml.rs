@@ -1,0 +1,58 @@
+//! One YAML document: YAML 1.2 core schema, with bounds on nesting and on what aliases may expand to.
+
+use serde_saphyr::{DefaultMessageFormatter, MessageFormatter, Options, Spanned};
+
+use super::documents::{Chunk, Document, MAX_DEPTH, Top};
+use super::error::InputError;
+use super::tree::Tree;
+
+/// What aliases may add to the size of a document.
+const EXPANSION_BYTES: usize = 64 << 20;
+/// What aliases may add to the number of values in a document.
+const EXPANSION_VALUES: usize = 1 << 20;
+
+/// Parses one document; `None` if it is empty.
+pub(super) fn parse(file: &str, chunk: Chunk<'_>, number: usize) -> Result<Option<Document>, InputError> {
+    let parsed: Spanned<Top<Spanned<Tree>>> = serde_saphyr::from_str_with_options(chunk.text, options(chunk.text.len()))
+        .map_err(|error| explain(file, chunk, &error))?;
+    let line_of = |location: serde_saphyr::Location| {
+        let line = usize::try_from(location.line()).unwrap_or_default();
+        chunk.line + line.saturating_sub(1)
+    };
+    let line = line_of(parsed.referenced);
+    let items = |item: Spanned<Tree>| Ok::<_, InputError>((item.value.0, line_of(item.referenced)));
+    let top = parsed.value.try_map(items)?;
+    Ok(match top {
+        Top::Other(serde_json::Value::Null) => None,
+        top => Some(Document { number, line, top }),
+    })
+}
+
+/// Bounds for a document of this size. Values that come from aliases count each time.
+fn options(length: usize) -> Options {
+    let values = length.saturating_add(EXPANSION_VALUES);
+    serde_saphyr::options! {
+        budget: serde_saphyr::budget! {
+            max_depth: MAX_DEPTH,
+            flow_nesting_limit: MAX_DEPTH,
+            max_events: values.saturating_mul(2),
+            max_nodes: values,
+            max_total_scalar_bytes: length.saturating_add(EXPANSION_BYTES),
+            max_documents: 1,
+        },
+        strict_booleans: true,
+        underscored_numbers_as_strings: true,
+        with_snippet: false,
+    }
+}
+
+fn explain(file: &str, chunk: Chunk<'_>, error: &serde_saphyr::Error) -> InputError {
+    let error = error.without_snippet();
+    let message = format!("not valid YAML: {}", DefaultMessageFormatter.format_message(error));
+    let Some(location) = error.location() else {
+        return InputError::at(file, chunk.line, None, message);
+    };
+    let line = usize::try_from(location.line()).unwrap_or(1).max(1);
+    let column = usize::try_from(location.column()).ok();
+    InputError::at(file, chunk.line + line - 1, column, message)
+}
