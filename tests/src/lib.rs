@@ -5,6 +5,10 @@ pub mod native;
 #[cfg(test)]
 mod build_script;
 #[cfg(test)]
+mod fixture;
+#[cfg(test)]
+mod limits;
+#[cfg(test)]
 mod repository;
 #[cfg(test)]
 mod stale;
