@@ -1,1 +1,156 @@
-//! The structured allocator.
+//! The structured allocator: which devices a pod's claims get on a node. Spec section 9, upstream's package `structured`.
+//!
+//! Data flow: [`Inventory`] (slices by node) -> `pools` (what one node reaches) -> `requests` and `checks` (what is asked
+//! for) -> `search` (depth first, with `constraints`) -> `result`. Devices in use are `allocated`, selectors are
+//! evaluated through [`selectors`]. Nothing here knows CEL or does I/O.
+
+use std::rc::Rc;
+
+use crate::api::{AllocationResult, Node, ResourceClaim};
+use crate::profile::Profile;
+
+mod inventory;
+mod names;
+mod pools;
+
+mod allocated;
+
+mod constraints;
+mod requests;
+pub mod selectors;
+
+mod checks;
+mod lists;
+mod search;
+
+mod result;
+
+use constraints::ConstraintState;
+pub use inventory::Inventory;
+use lists::Lists;
+use pools::NodePools;
+pub use requests::ClassLookup;
+use requests::Plan;
+use search::{Halt, Search};
+use selectors::Selectors;
+
+/// Devices that one attempt may visit before it gives up, unless somebody says otherwise.
+pub const DEFAULT_STEPS: u64 = 1_000_000;
+
+/// The flag that raises the limit, as users know it.
+pub const STEPS_FLAG: &str = "--search-steps";
+
+/// Why a node is refused when an invalid pool may be the cause (D5).
+pub const INVALID_POOLS: &str = "invalid resource pools were encountered";
+
+/// The answer for one node.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Outcome {
+    /// One result for each claim, in order.
+    Allocated(Vec<AllocationResult>),
+    /// The claims cannot be allocated on this node.
+    DoesNotFit,
+    /// As `DoesNotFit`, and the node sees an invalid pool: refused with [`INVALID_POOLS`]. The pod may fit elsewhere.
+    InvalidPools,
+    /// The attempt of the pod ends with this error, on whatever node.
+    Error(String),
+    /// An object that the node can reach cannot be used as it is given; fail closed with this message.
+    InvalidObject(String),
+    /// The step budget is used up: the node is refused with this text.
+    BudgetExhausted(String),
+}
+
+/// Allocates the claims of one pod on one node after another.
+#[derive(Debug)]
+pub struct Allocator {
+    claims: Vec<Rc<ResourceClaim>>,
+    /// Made at the first node.
+    plan: Option<Plan>,
+    pools: NodePools,
+    lists: Lists,
+    steps_used: u64,
+}
+
+impl Allocator {
+    /// For these claims, in order.
+    pub fn new(claims: Vec<Rc<ResourceClaim>>) -> Self {
+        Self {
+            claims,
+            plan: None,
+            pools: NodePools::default(),
+            lists: Lists::default(),
+            steps_used: 0,
+        }
+    }
+
+    /// The claims, in order.
+    pub fn claims(&self) -> &[Rc<ResourceClaim>] {
+        &self.claims
+    }
+
+    /// Tries one node. `steps` is the number of devices that the attempt may visit.
+    ///
+    /// Classes are looked up once, at the first node, since a scheduling cycle sees one revision of them; profile and
+    /// expression ids are those of the first node, too. What is wrong with claims or classes is still reported by every
+    /// node, at the place where upstream would find it.
+    pub fn allocate(
+        &mut self,
+        node: &Node,
+        inventory: &Inventory,
+        classes: &mut ClassLookup<'_>,
+        selectors: &mut dyn Selectors,
+        profile: &Profile,
+        steps: u64,
+    ) -> Outcome {
+        self.steps_used = 0;
+        if let Some(message) = inventory.invalid_for(node) {
+            return Outcome::InvalidObject(message.into());
+        }
+        if let Err(error) = self.pools.gather(node, inventory, profile) {
+            return Outcome::Error(error);
+        }
+        let plan = self
+            .plan
+            .get_or_insert_with(|| Plan::new(&self.claims, classes, selectors, profile));
+        let mut search = Search {
+            plan,
+            pools: &self.pools,
+            inventory,
+            profile,
+            selectors,
+            lists: &mut self.lists,
+            constraints: vec![ConstraintState::default(); plan.constraints.len()],
+            steps_left: steps,
+            admin_holds: !profile.admin_access_in_results(),
+            admin_marks: profile.admin_access_excludes_own_devices(),
+        };
+        let found = search.check().and_then(|()| search.run());
+        self.steps_used = steps - search.steps_left;
+        match found {
+            Ok(true) => result::build(plan, &self.pools, inventory, &self.lists.picks, profile)
+                .map_or_else(Outcome::Error, Outcome::Allocated),
+            Ok(false) if self.pools.pools.iter().any(|pool| pool.invalid) => Outcome::InvalidPools,
+            Ok(false) => Outcome::DoesNotFit,
+            Err(Halt::Error(error)) => Outcome::Error(error),
+            Err(Halt::OutOfSteps(request)) => {
+                Outcome::BudgetExhausted(out_of_steps(plan, request, steps))
+            }
+        }
+    }
+
+    /// Devices that the last attempt visited.
+    pub fn steps_used(&self) -> u64 {
+        self.steps_used
+    }
+}
+
+fn out_of_steps(plan: &Plan, request: usize, steps: u64) -> String {
+    let request = &plan.requests[request];
+    let (claim, name) = (plan.claim_name(request.claim), &request.name);
+    format!(
+        "claim {claim}, request {name}: undecided after {steps} search steps (raise the limit with {STEPS_FLAG})"
+    )
+}
+
+#[cfg(test)]
+mod tests;

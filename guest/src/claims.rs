@@ -4,10 +4,29 @@
 //! are those users see in pod events.
 
 use std::borrow::Borrow;
+use std::rc::Rc;
 
 use crate::api::{AllocationConfiguration, ObjectMeta, Pod, PodResourceClaim, ResourceClaim};
 use crate::go_quote::quoted;
 use crate::profile::Profile;
+
+/// Why a pod's claims could not be resolved.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Unresolved {
+    /// Upstream's text for the pod's status.
+    Refused(String),
+    /// A claim cannot be used as it is given.
+    Invalid(String),
+}
+
+impl From<String> for Unresolved {
+    fn from(text: String) -> Self {
+        Self::Refused(text)
+    }
+}
+
+/// Outcome of looking up one claim.
+pub type Lookup = Result<Rc<ResourceClaim>, Unresolved>;
 
 /// A claim of a pod.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,11 +52,11 @@ pub struct ClaimName<'a> {
 ///
 /// # Errors
 /// A text for the pod's status.
-pub fn pod_claims<C: Borrow<ResourceClaim>>(
+pub fn pod_claims<C: Borrow<ResourceClaim>, E: From<String>>(
     pod: &Pod,
     profile: &Profile,
-    mut get: impl FnMut(&str, &str) -> Result<C, String>,
-) -> Result<Vec<PodClaim<C>>, String> {
+    mut get: impl FnMut(&str, &str) -> Result<C, E>,
+) -> Result<Vec<PodClaim<C>>, E> {
     let mut claims = Vec::with_capacity(pod.resource_claims.len());
     for (entry, pod_claim) in pod.resource_claims.iter().enumerate() {
         let ClaimName { name, check_owner } = claim_name(pod, pod_claim)?;
@@ -45,10 +64,8 @@ pub fn pod_claims<C: Borrow<ResourceClaim>>(
         let claim = get(&pod.meta.namespace, name)?;
         let meta = &claim.borrow().meta;
         if meta.being_deleted {
-            return Err(format!(
-                "resourceclaim {} is being deleted",
-                quoted(&meta.name)
-            ));
+            let text = format!("resourceclaim {} is being deleted", quoted(&meta.name));
+            return Err(text.into());
         }
         if check_owner {
             is_for_pod(&pod.meta, meta, profile)?;

@@ -13,6 +13,8 @@ pub mod kinds {
     pub const DEVICE_CLASS: &str = "DeviceClass.resource.k8s.io";
     /// ResourceSlice.
     pub const RESOURCE_SLICE: &str = "ResourceSlice.resource.k8s.io";
+    /// DeviceTaintRule.
+    pub const DEVICE_TAINT_RULE: &str = "DeviceTaintRule.resource.k8s.io";
     /// PodSchedulingContext, classic DRA.
     pub const POD_SCHEDULING_CONTEXT: &str = "PodSchedulingContext.resource.k8s.io";
 }
@@ -153,7 +155,10 @@ pub enum Level {
 }
 
 /// The imported interfaces; each method is the function of the same name in `wit/imports.wit`, where its rules stand.
-#[allow(missing_docs, reason = "documented in the contract, one line per function would only repeat it")]
+#[allow(
+    missing_docs,
+    reason = "documented in the contract, one line per function would only repeat it"
+)]
 pub trait Host {
     fn changes(&self, kind: &str, since: Revision) -> Result<Page<Change>, ApiError>;
     fn in_flight_changes(&self, since: Revision) -> Page<InFlightChange>;

@@ -4,16 +4,51 @@
 //! Data flow: `host` (imports) -> `cluster` (what is cached of it) -> `extension_points` -> `allocator` -> `cel`.
 //! Nothing here does I/O except through [`host::Host`], and nothing but caches outlives a scheduling cycle.
 
+//!
+//! Upstream's functions, in the order of its file, and where they live here:
+//!
+//! | upstream | here |
+//! | --- | --- |
+//! | `New`, `Name` | [`plugin`], [`config`] |
+//! | `EventsToRegister`, `isSchedulableAfterClaimChange`, `...ResourceSliceChange`, `...PodSchedulingContextChange` | [`hints`] |
+//! | `PreEnqueue`, `foreachPodResourceClaim`, `podResourceClaims` | [`extension_points::pre_enqueue`], [`claims`] |
+//! | `PreFilter`, `stateData`, `informationForClaim` | [`extension_points::pre_filter`], [`cycle`] |
+//! | `Filter` | [`extension_points::filter`], [`allocator`], [`node_selector`] |
+//! | `PostFilter` | [`extension_points::post_filter`] |
+//! | `PreScore`, `haveAllPotentialNodes` | [`extension_points::pre_score`] |
+//! | `Reserve`, `statusForClaim` | [`extension_points::reserve`] |
+//! | `podSchedulingState`: `publish`, `addOwner...` | [`scheduling_context`] |
+//! | `PreBind`, `bindClaim` | [`extension_points::pre_bind`], [`binding`] |
+//! | `Unreserve`, `PostBind` | [`extension_points::unreserve`], [`extension_points::post_bind`] |
+//! | `claimAssumeCache`, `inFlightAllocations` | the host's; read through [`cluster`], written through [`host::Host`] |
+
 pub mod host;
 pub mod profile;
 pub mod status;
 
-pub mod api;
-pub mod cel;
+pub mod config;
+pub mod plugin;
+
+pub mod cluster;
+pub mod cycle;
+pub mod extension_points;
+pub mod hints;
+
+pub mod binding;
 pub mod claims;
-pub mod go_quote;
+pub mod plan;
+pub mod scheduling_context;
+
+pub mod allocator;
 pub mod node_selector;
+pub mod selectors;
+
+pub mod cel;
+pub mod go_quote;
 pub mod quantity;
 pub mod semver;
 
-pub mod allocator;
+pub mod api;
+
+#[cfg(target_family = "wasm")]
+mod glue;

@@ -63,12 +63,18 @@ pub struct Profile {
 impl Profile {
     /// The seed: Kubernetes 1.31.
     pub fn v1_31() -> Self {
-        Self { minor: 31, features: BTreeMap::new() }
+        Self {
+            minor: 31,
+            features: BTreeMap::new(),
+        }
     }
 
     /// What upstream does today: 1.36.
     pub fn current() -> Self {
-        Self { minor: 36, features: BTreeMap::new() }
+        Self {
+            minor: 36,
+            features: BTreeMap::new(),
+        }
     }
 
     /// By the name that users give; `None` for an unknown one.
@@ -87,7 +93,10 @@ impl Profile {
 
     /// Whether a gate is on.
     pub fn enabled(&self, feature: Feature) -> bool {
-        self.features.get(&feature).copied().unwrap_or_else(|| feature.default_in(self.minor))
+        self.features
+            .get(&feature)
+            .copied()
+            .unwrap_or_else(|| feature.default_in(self.minor))
     }
 
     /// Minor version of Kubernetes, for the CEL libraries, which grow with each.
@@ -122,6 +131,11 @@ impl Profile {
 
     /// D6: results carry `adminAccess`, and such results do not hold their device.
     pub fn admin_access_in_results(&self) -> bool {
+        self.minor >= 32
+    }
+
+    /// `adminAccess` is refused where its gate is off; 1.31 has the field without a gate.
+    pub fn admin_access_needs_gate(&self) -> bool {
         self.minor >= 32
     }
 
@@ -164,6 +178,16 @@ impl Profile {
     /// D15: server-side apply repeats a selected node that did not change.
     pub fn apply_keeps_selected_node(&self) -> bool {
         self.minor >= 32
+    }
+
+    /// Classic DRA was there until 1.31; its object is deleted after a bind whatever the gate says.
+    pub fn has_classic_dra(&self) -> bool {
+        self.minor <= 31
+    }
+
+    /// The deletion of an allocated claim wakes pods that wait for devices.
+    pub fn deleted_claims_wake_pods(&self) -> bool {
+        self.minor >= 36
     }
 
     /// Texts about a generated claim's owner tell kinds apart, now that it may belong to a pod group as well (first seen in

@@ -31,12 +31,18 @@ pub struct Status {
 impl Status {
     /// Success.
     pub fn success() -> Self {
-        Self { code: Code::Success, reasons: Vec::new() }
+        Self {
+            code: Code::Success,
+            reasons: Vec::new(),
+        }
     }
 
     /// Any other code with its reason.
     pub fn new(code: Code, reason: impl Into<String>) -> Self {
-        Self { code, reasons: vec![reason.into()] }
+        Self {
+            code,
+            reasons: vec![reason.into()],
+        }
     }
 
     /// Error.

@@ -114,8 +114,15 @@ impl Object {
             name: name.into(),
             uid: text("/metadata/uid").unwrap_or_default().into(),
         };
-        let resource_version = text("/metadata/resourceVersion").unwrap_or_default().to_owned();
-        Ok(Self(Arc::new(Inner { id, resource_version, value: value.into(), bytes: OnceLock::new() })))
+        let resource_version = text("/metadata/resourceVersion")
+            .unwrap_or_default()
+            .to_owned();
+        Ok(Self(Arc::new(Inner {
+            id,
+            resource_version,
+            value: value.into(),
+            bytes: OnceLock::new(),
+        })))
     }
 
     /// Which object this is.
@@ -132,7 +139,11 @@ impl Object {
     pub fn value(&self) -> &Value {
         self.0.value.get_or_init(|| {
             // Only reached for objects made from bytes, which were checked to be JSON when the object was made.
-            self.0.bytes.get().and_then(|bytes| serde_json::from_slice(bytes).ok()).unwrap_or_default()
+            self.0
+                .bytes
+                .get()
+                .and_then(|bytes| serde_json::from_slice(bytes).ok())
+                .unwrap_or_default()
         })
     }
 
@@ -149,7 +160,9 @@ impl Object {
 
     /// The whole object as compact JSON.
     pub fn bytes(&self) -> &Arc<[u8]> {
-        self.0.bytes.get_or_init(|| self.value().to_string().into_bytes().into())
+        self.0
+            .bytes
+            .get_or_init(|| self.value().to_string().into_bytes().into())
     }
 
     /// A string in the object, for example `/spec/nodeName`.

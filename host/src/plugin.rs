@@ -49,7 +49,10 @@ impl Code {
     pub fn is_rejected(self) -> bool {
         matches!(
             self,
-            Self::Unschedulable | Self::UnschedulableAndUnresolvable | Self::Pending | Self::InvalidObject
+            Self::Unschedulable
+                | Self::UnschedulableAndUnresolvable
+                | Self::Pending
+                | Self::InvalidObject
         )
     }
 }
@@ -66,12 +69,18 @@ pub struct Status {
 impl Status {
     /// Success.
     pub fn success() -> Self {
-        Self { code: Code::Success, reasons: Vec::new() }
+        Self {
+            code: Code::Success,
+            reasons: Vec::new(),
+        }
     }
 
     /// Any code with one reason.
     pub fn new(code: Code, reason: impl Into<String>) -> Self {
-        Self { code, reasons: vec![reason.into()] }
+        Self {
+            code,
+            reasons: vec![reason.into()],
+        }
     }
 
     /// All reasons in one line, as upstream's `Message` joins them.
@@ -127,7 +136,11 @@ impl Description {
 
     /// Refuses a kind that was not declared as read.
     pub fn check_read(&self, kind: &Kind) -> Result<(), ApiError> {
-        match self.accesses.iter().any(|access| access.kind == *kind && access.read) {
+        match self
+            .accesses
+            .iter()
+            .any(|access| access.kind == *kind && access.read)
+        {
             true => Ok(()),
             false => Err(self.forbidden(format!("read {kind}"))),
         }
@@ -135,7 +148,11 @@ impl Description {
 
     /// Refuses a call that was not declared.
     pub fn check_verb(&self, kind: &Kind, verb: Verb) -> Result<(), ApiError> {
-        match self.accesses.iter().any(|access| access.kind == *kind && access.verbs.contains(&verb)) {
+        match self
+            .accesses
+            .iter()
+            .any(|access| access.kind == *kind && access.verbs.contains(&verb))
+        {
             true => Ok(()),
             false => Err(self.forbidden(format!("{verb:?} {kind}"))),
         }
@@ -143,7 +160,10 @@ impl Description {
 
     fn forbidden(&self, what: String) -> ApiError {
         let message = format!("plugin {} did not declare that it would {what}", self.name);
-        ApiError { reason: ApiErrorReason::Forbidden, message }
+        ApiError {
+            reason: ApiErrorReason::Forbidden,
+            message,
+        }
     }
 }
 
@@ -307,10 +327,17 @@ pub trait Plugin {
     fn exports(&self) -> Exports;
 
     /// Makes a configured scheduling instance that reads and writes through `services`.
-    fn scheduling(&self, services: SharedServices) -> Result<Box<dyn SchedulingInstance>, PluginError>;
+    fn scheduling(
+        &self,
+        services: SharedServices,
+    ) -> Result<Box<dyn SchedulingInstance>, PluginError>;
 
     /// Starts a call of `binding` on an idle instance. Nothing runs before the first `resume`.
-    fn binding(&self, services: SharedServices, call: BindingCall) -> Result<Box<dyn BindingRun>, PluginError>;
+    fn binding(
+        &self,
+        services: SharedServices,
+        call: BindingCall,
+    ) -> Result<Box<dyn BindingRun>, PluginError>;
 
     /// Costs so far, over all instances.
     fn stats(&self) -> CallStats;
@@ -323,7 +350,11 @@ pub trait SchedulingInstance {
     /// `enqueue.pre-enqueue`.
     fn pre_enqueue(&mut self, pod: &Object) -> Result<Status, PluginError>;
     /// `enqueue.hints`; the answers have the order of `pods`.
-    fn hints(&mut self, event: &ObjectEvent, pods: &[Object]) -> Result<Vec<Result<Hint, String>>, PluginError>;
+    fn hints(
+        &mut self,
+        event: &ObjectEvent,
+        pods: &[Object],
+    ) -> Result<Vec<Result<Hint, String>>, PluginError>;
     /// `scheduling.pre-filter`. Fails with `Fault::Stale` if the instance has not read up to `at` afterwards.
     fn pre_filter(&mut self, pod: &Object, at: Revision) -> Result<(CycleId, Scope), PluginError>;
     /// `cycle.filter`.
@@ -333,7 +364,11 @@ pub trait SchedulingInstance {
     /// `cycle.pre-score`.
     fn pre_score(&mut self, cycle: CycleId, nodes: &[Slot]) -> Result<Status, PluginError>;
     /// `cycle.score`, not yet brought to 0..100.
-    fn score(&mut self, cycle: CycleId, nodes: &[Slot]) -> Result<Result<Vec<i64>, Status>, PluginError>;
+    fn score(
+        &mut self,
+        cycle: CycleId,
+        nodes: &[Slot],
+    ) -> Result<Result<Vec<i64>, Status>, PluginError>;
     /// `cycle.reserve`.
     fn reserve(&mut self, cycle: CycleId, node: Slot) -> Result<Progress, PluginError>;
     /// Ends the cycle: the guest's resource is dropped.
@@ -344,16 +379,30 @@ pub trait SchedulingInstance {
 #[derive(Clone, Debug)]
 #[allow(missing_docs, reason = "documented in the contract")]
 pub enum BindingCall {
-    PreBind { pod: Object, node: String, plan: Plan },
-    Unreserve { pod: Object, node: String, plan: Option<Plan> },
-    PostBind { pod: Object, node: String, plan: Plan },
+    PreBind {
+        pod: Object,
+        node: String,
+        plan: Plan,
+    },
+    Unreserve {
+        pod: Object,
+        node: String,
+        plan: Option<Plan>,
+    },
+    PostBind {
+        pod: Object,
+        node: String,
+        plan: Plan,
+    },
 }
 
 impl BindingCall {
     /// The pod that the call is about.
     pub fn pod(&self) -> &Object {
         match self {
-            Self::PreBind { pod, .. } | Self::Unreserve { pod, .. } | Self::PostBind { pod, .. } => pod,
+            Self::PreBind { pod, .. }
+            | Self::Unreserve { pod, .. }
+            | Self::PostBind { pod, .. } => pod,
         }
     }
 
@@ -503,13 +552,35 @@ pub enum LogLevel {
 #[derive(Clone, Debug)]
 #[allow(missing_docs, reason = "documented in the contract, interface `api`")]
 pub enum ApiCall {
-    Get { kind: Kind, namespace: String, name: String },
-    Create { object: Object },
-    Update { object: Object },
-    UpdateStatus { object: Object },
-    PatchStatus { kind: Kind, namespace: String, name: String, patch_type: PatchType, patch: Vec<u8> },
-    Apply { object: Object, field_manager: String, force: bool },
-    Delete { target: ObjectRef },
+    Get {
+        kind: Kind,
+        namespace: String,
+        name: String,
+    },
+    Create {
+        object: Object,
+    },
+    Update {
+        object: Object,
+    },
+    UpdateStatus {
+        object: Object,
+    },
+    PatchStatus {
+        kind: Kind,
+        namespace: String,
+        name: String,
+        patch_type: PatchType,
+        patch: Vec<u8>,
+    },
+    Apply {
+        object: Object,
+        field_manager: String,
+        force: bool,
+    },
+    Delete {
+        target: ObjectRef,
+    },
 }
 
 impl ApiCall {

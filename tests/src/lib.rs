@@ -1,7 +1,17 @@
-//! Everything that needs the plugin and the host together, or the repository as a whole.
+//! Everything that needs the plugin and the host together, or the repository as a whole. One test binary.
+
+pub mod native;
 
 #[cfg(test)]
 mod build_script;
+#[cfg(test)]
+mod contract;
+#[cfg(test)]
+mod fixture;
+#[cfg(test)]
+mod limits;
+#[cfg(test)]
+mod load;
 #[cfg(test)]
 mod repository;
 #[cfg(test)]

@@ -36,6 +36,38 @@ fn metadata<'a>(object: &'a Value, key: &str) -> &'a str {
         .unwrap_or_default()
 }
 
+/// `metadata.name`; empty when missing.
+pub fn name(object: &Value) -> &str {
+    metadata(object, "name")
+}
+
+/// `metadata.namespace`; empty when missing.
+pub fn namespace(object: &Value) -> &str {
+    metadata(object, "namespace")
+}
+
+/// `namespace/name`, for messages.
+pub fn full_name(object: &Value) -> String {
+    format!("{}/{}", namespace(object), name(object))
+}
+
+/// Whether a pod with this uid is in `status.reservedFor`.
+pub fn is_reserved_for(claim: &Value, pod_uid: &str) -> bool {
+    let consumers = claim
+        .pointer("/status/reservedFor")
+        .and_then(Value::as_array);
+    consumers.is_some_and(|consumers| {
+        consumers
+            .iter()
+            .any(|consumer| consumer.get("uid").and_then(Value::as_str) == Some(pod_uid))
+    })
+}
+
+/// The object as it travels.
+pub fn to_bytes(object: &Value) -> Vec<u8> {
+    object.to_string().into_bytes()
+}
+
 /// Whether `metadata.deletionTimestamp` is there.
 pub fn is_being_deleted(object: &Value) -> bool {
     object
@@ -62,7 +94,12 @@ pub fn add_finalizer(claim: &mut Value) -> bool {
 
 /// Sets `status.allocation` in the shape of the claim's version.
 pub fn set_allocation(claim: &mut Value, version: ApiVersion, allocation: &AllocationResult) {
-    child(claim, "status").insert("allocation".into(), allocation_json(version, allocation));
+    insert_allocation(claim, allocation_json(version, allocation));
+}
+
+/// Sets `status.allocation` to what [`allocation_json`] made.
+pub fn insert_allocation(claim: &mut Value, allocation: Value) {
+    child(claim, "status").insert("allocation".into(), allocation);
 }
 
 /// Appends the pod to `status.reservedFor`, without looking for it there (T20).

@@ -1,5 +1,6 @@
 //! Bodies for publishing a PodSchedulingContext (spec section 8).
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::{child, insert_list, insert_text};
@@ -10,7 +11,7 @@ const API_VERSION: &str = "resource.k8s.io/v1alpha3";
 const KIND: &str = "PodSchedulingContext";
 
 /// Edits of one scheduling cycle that are not yet published.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SchedulingContextEdits {
     /// New selected node; `Some("")` deselects.
     pub selected_node: Option<String>,

@@ -52,7 +52,7 @@ pub(super) fn claim(wire: raw::Claim<'_>, reading: &Reading<'_>) -> Result<Resou
             .reserved_for
             .unwrap_or_default()
             .into_iter()
-            .map(consumer)
+            .map(|wire| consumer(wire, reading))
             .collect(),
         deallocation_requested: classic(reading) && status.deallocation_requested == Some(true),
     })
@@ -103,11 +103,19 @@ fn first_available(
             "cannot be combined with a request for one class; remove one of them",
         ));
     }
+    alternatives_of(alternatives, reading)
+}
+
+/// In order of preference, with the rules of an exact request for each.
+pub(super) fn alternatives_of(
+    wires: Vec<raw::Request<'_>>,
+    reading: &Reading<'_>,
+) -> Result<RequestBody, Fault> {
     let alternative = |mut wire: raw::Request<'_>| {
         let name = text(reading.should(wire.name.take()));
         Ok((name, exact_request(wire, reading)?))
     };
-    each(alternatives, "firstAvailable", alternative).map(RequestBody::FirstAvailable)
+    each(wires, "firstAvailable", alternative).map(RequestBody::FirstAvailable)
 }
 
 /// v1alpha3 and v1beta1: the request itself is the exact one.
@@ -192,12 +200,12 @@ fn constraint(wire: raw::Constraint<'_>, reading: &Reading<'_>) -> Result<Device
     })
 }
 
-fn consumer(wire: raw::Consumer<'_>) -> ConsumerReference {
+fn consumer(wire: raw::Consumer<'_>, reading: &Reading<'_>) -> ConsumerReference {
     ConsumerReference {
         api_group: text(wire.api_group),
-        resource: text(wire.resource),
-        name: text(wire.name),
-        uid: text(wire.uid),
+        resource: text(reading.should(wire.resource)),
+        name: text(reading.should(wire.name)),
+        uid: text(reading.should(wire.uid)),
     }
 }
 

@@ -1,12 +1,12 @@
 //! Wire structs: the union of all API versions' fields, each optional, so that one pass reads any version.
 //!
-//! `Filled` fields are those that are not implemented; the conversions refuse them when they say something.
+//! `_object` comes first everywhere and keeps serde from taking a list for a struct. `Filled` fields are those that are not implemented; the conversions refuse them when they say something.
 
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
-use super::text::{Filled, Pairs, Quantity, Str};
+use super::text::{Filled, OnlyObject, Pairs, Quantity, Str};
 
 /// What all kinds share; a macro because serde's `flatten` would buffer every field.
 macro_rules! object {
@@ -15,6 +15,8 @@ macro_rules! object {
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]
         pub(super) struct $name<'a> {
+            #[serde(rename = "", default)]
+            _object: OnlyObject,
             #[serde(borrow)]
             pub(super) api_version: Option<Str<'a>>,
             #[serde(borrow)]
@@ -42,6 +44,8 @@ macro_rules! wire {
         #[derive(Deserialize, Default)]
         #[serde(rename_all = "camelCase")]
         pub(super) struct $name<'a> {
+            #[serde(rename = "", default)]
+            _object: OnlyObject,
             $($(#[$attr])* #[serde(borrow)] pub(super) $field: Option<$type>,)*
         }
     };
@@ -57,6 +61,8 @@ object!(Node {});
 #[derive(Deserialize, Default)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Metadata<'a> {
+    #[serde(rename = "", default)]
+    _object: OnlyObject,
     #[serde(borrow)]
     pub(super) name: Option<Str<'a>>,
     #[serde(borrow)]
@@ -76,6 +82,8 @@ pub(super) struct Metadata<'a> {
 
 #[derive(Deserialize)]
 pub(super) struct OwnerReference<'a> {
+    #[serde(rename = "", default)]
+    _object: OnlyObject,
     #[serde(borrow)]
     pub(super) uid: Option<Str<'a>>,
     pub(super) controller: Option<bool>,
@@ -98,6 +106,8 @@ wire!(DeviceClaim { requests: Vec<Request<'a>>, constraints: Vec<Constraint<'a>>
 #[derive(Deserialize, Default)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Request<'a> {
+    #[serde(rename = "", default)]
+    _object: OnlyObject,
     #[serde(borrow)]
     pub(super) name: Option<Str<'a>>,
     #[serde(borrow)]
@@ -119,6 +129,8 @@ pub(super) struct Request<'a> {
 
 #[derive(Deserialize)]
 pub(super) struct CapacityRequests {
+    #[serde(rename = "", default)]
+    _object: OnlyObject,
     #[serde(default)]
     pub(super) requests: Filled,
 }
@@ -130,6 +142,8 @@ wire!(Constraint { requests: Vec<Str<'a>>, match_attribute: Str<'a>, distinct_at
 /// A config entry of a class, a claim or an allocation.
 #[derive(Deserialize)]
 pub(super) struct Config<'a> {
+    #[serde(rename = "", default)]
+    _object: OnlyObject,
     #[serde(borrow)]
     pub(super) source: Option<Str<'a>>,
     #[serde(borrow)]
@@ -140,6 +154,8 @@ pub(super) struct Config<'a> {
 #[derive(Deserialize, Default)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct ClaimStatus<'a> {
+    #[serde(rename = "", default)]
+    _object: OnlyObject,
     #[serde(borrow)]
     pub(super) allocation: Option<Allocation<'a>>,
     #[serde(borrow)]
@@ -154,6 +170,8 @@ wire!(AllocatedDevices { results: Vec<AllocatedDevice<'a>>, config: Vec<Config<'
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct AllocatedDevice<'a> {
+    #[serde(rename = "", default)]
+    _object: OnlyObject,
     #[serde(borrow)]
     pub(super) request: Option<Str<'a>>,
     #[serde(borrow)]
@@ -184,6 +202,8 @@ wire!(ClassSpec { selectors: Vec<Selector<'a>>, config: Vec<Config<'a>>, suitabl
 #[derive(Deserialize, Default)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct SliceSpec<'a> {
+    #[serde(rename = "", default)]
+    _object: OnlyObject,
     #[serde(borrow)]
     pub(super) driver: Option<Str<'a>>,
     #[serde(borrow)]
@@ -204,6 +224,8 @@ pub(super) struct SliceSpec<'a> {
 #[derive(Deserialize, Default)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Pool<'a> {
+    #[serde(rename = "", default)]
+    _object: OnlyObject,
     #[serde(borrow)]
     pub(super) name: Option<Str<'a>>,
     pub(super) generation: Option<i64>,
@@ -214,6 +236,8 @@ pub(super) struct Pool<'a> {
 #[derive(Deserialize, Default)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Device<'a> {
+    #[serde(rename = "", default)]
+    _object: OnlyObject,
     #[serde(borrow)]
     pub(super) name: Option<Str<'a>>,
     #[serde(borrow)]
@@ -250,6 +274,8 @@ wire!(Taint { effect: Str<'a>, });
 
 #[derive(Deserialize)]
 pub(super) struct Attribute<'a> {
+    #[serde(rename = "", default)]
+    _object: OnlyObject,
     pub(super) int: Option<i64>,
     pub(super) bool: Option<bool>,
     #[serde(borrow)]

@@ -81,6 +81,7 @@ pub(super) fn shape(kind: Kind, version: ApiVersion) -> &'static Shape {
         (Kind::Pod, _) => &POD,
         (Kind::Node, _) => &NODE,
         (Kind::PodSchedulingContext, _) => &CONTEXT,
+        (Kind::DeviceClass, ApiVersion::V1Alpha3) => &CLASSIC_CLASS,
         (Kind::DeviceClass, _) => &CLASS,
         (Kind::ResourceClaim, ApiVersion::V1Alpha3 | ApiVersion::V1Beta1) => &FLAT_CLAIM,
         (Kind::ResourceClaim, ApiVersion::V1Beta2 | ApiVersion::V1) => &CLAIM,
@@ -141,6 +142,15 @@ static CONTEXT_CLAIM: Shape = Shape::Object(&[must("name", &TEXT), may("unsuitab
 
 static CLASS: Shape = Shape::Object(&[must("metadata", &METADATA), must("spec", &CLASS_SPEC)]);
 static CLASS_SPEC: Shape = Shape::Object(&[
+    may("selectors", &SELECTORS),
+    may("config", &Shape::List(&CONFIG)),
+]);
+/// v1alpha3, with classic DRA.
+static CLASSIC_CLASS: Shape = Shape::Object(&[
+    must("metadata", &METADATA),
+    must("spec", &CLASSIC_CLASS_SPEC),
+]);
+static CLASSIC_CLASS_SPEC: Shape = Shape::Object(&[
     may("selectors", &SELECTORS),
     may("config", &Shape::List(&CONFIG)),
     may("suitableNodes", &NODE_SELECTOR),

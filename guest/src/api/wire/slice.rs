@@ -268,15 +268,17 @@ fn sorted<W, T>(
     let Some(Pairs(pairs)) = wire else {
         return Ok(Vec::new());
     };
-    let mut entries = Vec::with_capacity(pairs.len());
+    let mut entries: Vec<(Arc<str>, T)> = Vec::with_capacity(pairs.len());
     for (name, wire) in pairs {
         let value = convert(wire).map_err(|fault| fault.under_key(field, name.as_str()))?;
         entries.push((names.shared(name.as_str()), value));
     }
-    entries.sort_by(|(a, _): &(Arc<str>, T), (b, _)| a.cmp(b));
-    entries.reverse();
-    entries.dedup_by(|later, kept| later.0 == kept.0);
-    entries.reverse();
+    if !entries.is_sorted_by(|(a, _), (b, _)| a < b) {
+        entries.sort_by(|(a, _), (b, _)| a.cmp(b));
+        entries.reverse();
+        entries.dedup_by(|later, kept| later.0 == kept.0);
+        entries.reverse();
+    }
     Ok(entries)
 }
 

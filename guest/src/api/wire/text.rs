@@ -49,6 +49,9 @@ pub(super) fn texts(values: Option<Vec<Str<'_>>>) -> Vec<String> {
         .collect()
 }
 
+/// JSON does not say how many entries follow; devices have about this many attributes.
+const USUAL_PAIRS: usize = 8;
+
 /// A JSON object as pairs in the order of the input.
 #[derive(Clone, Debug)]
 pub(super) struct Pairs<'a, V>(pub(super) Vec<(Str<'a>, V)>);
@@ -62,7 +65,7 @@ impl<'de: 'a, 'a, V: Deserialize<'de>> Deserialize<'de> for Pairs<'a, V> {
                 f.write_str("an object")
             }
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-                let mut pairs = Vec::new();
+                let mut pairs = Vec::with_capacity(map.size_hint().unwrap_or(USUAL_PAIRS));
                 while let Some(pair) = map.next_entry()? {
                     pairs.push(pair);
                 }
@@ -191,5 +194,16 @@ impl<'de> Visitor<'de> for FilledVisitor {
             filled = true;
         }
         Ok(filled)
+    }
+}
+
+/// First field of every wire struct. serde would fill a struct from a list, by position; a list's first element goes here
+/// and is refused, while an object never has this field's key.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct OnlyObject;
+
+impl<'de> Deserialize<'de> for OnlyObject {
+    fn deserialize<D: Deserializer<'de>>(_: D) -> Result<Self, D::Error> {
+        Err(D::Error::custom("expected an object"))
     }
 }

@@ -1,0 +1,195 @@
+//! Small integers for pools and devices, and one copy of each string.
+//!
+//! Slices of one driver repeat the same attribute names and values thousands of times, and a device is looked up by
+//! (driver, pool, name) in every search: interning both is what keeps a large cluster small and the search free of strings.
+
+use std::collections::{HashMap, HashSet};
+use std::hash::{BuildHasherDefault, DefaultHasher, Hash};
+use std::sync::Arc;
+
+use crate::api::{Attribute, Device};
+
+/// A hasher with fixed keys: the component has no source of randomness, and equal runs must be equal.
+pub(crate) type FixedHasher = BuildHasherDefault<DefaultHasher>;
+
+/// Number of a pool, that is, of a (driver, pool name) pair.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct PoolKey(u32);
+
+/// Number of a device, that is, of a (driver, pool name, device name) triple.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct DeviceKey(u32);
+
+impl PoolKey {
+    /// For dense tables.
+    pub(crate) fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl DeviceKey {
+    /// For dense tables.
+    pub(crate) fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// The tables. A number is valid while somebody who acquired it has not released it.
+#[derive(Debug, Default)]
+pub(crate) struct Names {
+    strings: Strings,
+    pools: Interner<(Arc<str>, Arc<str>)>,
+    devices: Interner<(PoolKey, Arc<str>)>,
+}
+
+impl Names {
+    /// The number of a device; to be released once. Names need not be published by any slice.
+    pub(crate) fn acquire_device(
+        &mut self,
+        driver: &Arc<str>,
+        pool: &Arc<str>,
+        device: &Arc<str>,
+    ) -> DeviceKey {
+        let pool = self.acquire_pool(driver, pool);
+        let key = self.acquire_device_of(pool, device);
+        self.release_pool(pool);
+        key
+    }
+
+    /// As [`Self::acquire_device`]; the device keeps its pool's number alive.
+    pub(crate) fn acquire_device_of(&mut self, pool: PoolKey, device: &Arc<str>) -> DeviceKey {
+        let device = self.strings.shared(device);
+        let (number, new) = self.devices.acquire((pool, device));
+        if new {
+            self.pools.acquire_again(pool.0);
+        }
+        DeviceKey(number)
+    }
+
+    /// Takes back one [`Self::acquire_device`].
+    pub(crate) fn release_device(&mut self, key: DeviceKey) {
+        if let Some((pool, _)) = self.devices.release(key.0) {
+            self.release_pool(pool);
+        }
+    }
+
+    /// The number of a pool; to be released once.
+    pub(crate) fn acquire_pool(&mut self, driver: &Arc<str>, pool: &Arc<str>) -> PoolKey {
+        let key = (self.strings.shared(driver), self.strings.shared(pool));
+        PoolKey(self.pools.acquire(key).0)
+    }
+
+    /// Takes back one [`Self::acquire_pool`].
+    pub(crate) fn release_pool(&mut self, key: PoolKey) {
+        self.pools.release(key.0);
+    }
+
+    /// Replaces every string by the shared copy of it.
+    pub(crate) fn share_strings(&mut self, device: &mut Device) {
+        self.share(&mut device.name);
+        for (name, value) in &mut device.attributes {
+            self.share(name);
+            if let Attribute::String(text) | Attribute::Version(text) = value {
+                self.share(text);
+            }
+        }
+        for (name, quantity) in &mut device.capacity {
+            self.share(name);
+            self.share(quantity);
+        }
+        device.attributes.shrink_to_fit();
+        device.capacity.shrink_to_fit();
+    }
+
+    /// Replaces a string by the shared copy of it.
+    pub(crate) fn share(&mut self, text: &mut Arc<str>) {
+        *text = self.strings.shared(text);
+    }
+
+    /// How many (pools, devices) have a number.
+    #[cfg(test)]
+    pub(crate) fn live(&self) -> (usize, usize) {
+        (self.pools.numbers.len(), self.devices.numbers.len())
+    }
+}
+
+/// One copy of each string that is in use somewhere.
+#[derive(Debug, Default)]
+struct Strings {
+    all: HashSet<Arc<str>, FixedHasher>,
+    purge_at: usize,
+}
+
+/// Below this many strings nobody looks for unused ones.
+const PURGE_FLOOR: usize = 4096;
+
+impl Strings {
+    fn shared(&mut self, text: &Arc<str>) -> Arc<str> {
+        if let Some(shared) = self.all.get(text) {
+            return shared.clone();
+        }
+        if self.all.len() >= self.purge_at.max(PURGE_FLOOR) {
+            self.all.retain(|text| Arc::strong_count(text) > 1);
+            self.purge_at = self.all.len() * 2;
+        }
+        self.all.insert(text.clone());
+        text.clone()
+    }
+}
+
+/// Dense numbers for keys, with reference counts; numbers of keys without references are given out again.
+#[derive(Debug)]
+struct Interner<K> {
+    numbers: HashMap<K, u32, FixedHasher>,
+    entries: Vec<(K, u32)>,
+    free: Vec<u32>,
+}
+
+impl<K> Default for Interner<K> {
+    fn default() -> Self {
+        Self {
+            numbers: HashMap::default(),
+            entries: Vec::new(),
+            free: Vec::new(),
+        }
+    }
+}
+
+impl<K: Clone + Eq + Hash> Interner<K> {
+    /// The number, and whether this is its first reference.
+    fn acquire(&mut self, key: K) -> (u32, bool) {
+        if let Some(&number) = self.numbers.get(&key) {
+            self.acquire_again(number);
+            return (number, false);
+        }
+        let number = match self.free.pop() {
+            Some(number) => {
+                self.entries[number as usize] = (key.clone(), 1);
+                number
+            }
+            None => {
+                self.entries.push((key.clone(), 1));
+                (self.entries.len() - 1) as u32
+            }
+        };
+        self.numbers.insert(key, number);
+        (number, true)
+    }
+
+    fn acquire_again(&mut self, number: u32) {
+        self.entries[number as usize].1 += 1;
+    }
+
+    /// The key, if that was the last reference.
+    fn release(&mut self, number: u32) -> Option<K> {
+        let (key, references) = &mut self.entries[number as usize];
+        *references -= 1;
+        if *references > 0 {
+            return None;
+        }
+        let key = key.clone();
+        self.numbers.remove(&key);
+        self.free.push(number);
+        Some(key)
+    }
+}

@@ -1,0 +1,200 @@
+//! The pools that one node can reach, and their devices in visiting order: spec section 9.1, upstream's `GatherPools`.
+
+use std::cmp::Ordering;
+use std::ops::Range;
+
+use super::inventory::Inventory;
+use super::names::DeviceKey;
+use crate::api::{Device, Node, Reach};
+use crate::profile::Profile;
+
+/// What a node can reach. The lists are reused from node to node.
+#[derive(Debug, Default)]
+pub(crate) struct NodePools {
+    /// In the order of driver and pool name.
+    pub pools: Vec<Pool>,
+    /// Devices in visiting order; those of pools that the profile never takes from are left out.
+    pub candidates: Vec<Candidate>,
+    /// Kept slices of all pools.
+    slices: Vec<u32>,
+    /// Slices that the node can reach, before old generations are dropped.
+    reached: Vec<u32>,
+}
+
+/// A pool as the node sees it.
+#[derive(Debug)]
+pub(crate) struct Pool {
+    slices: Range<usize>,
+    /// Its devices in [`NodePools::candidates`].
+    pub candidates: Range<usize>,
+    /// Slices are missing.
+    pub incomplete: bool,
+    /// A device name is repeated (D5).
+    pub invalid: bool,
+    /// Candidates may repeat a device.
+    repeats: bool,
+}
+
+/// A device that may be picked.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Candidate {
+    pub device: DeviceKey,
+    pub slot: u32,
+    /// Position in its slice.
+    pub index: u32,
+    /// Position of the first candidate that is the same device, which is nearly always its own.
+    pub first: u32,
+}
+
+impl NodePools {
+    /// Gathers the pools of a node. The error is that of a slice with a broken node selector, reachable or not.
+    pub(crate) fn gather(
+        &mut self,
+        node: &Node,
+        inventory: &Inventory,
+        profile: &Profile,
+    ) -> Result<(), String> {
+        self.pools.clear();
+        self.candidates.clear();
+        self.slices.clear();
+        if let Some((slice, error)) = inventory.broken() {
+            return Err(format!(
+                "gather pool information: node selector in resource slice {slice}: {error}"
+            ));
+        }
+        let mut reached = std::mem::take(&mut self.reached);
+        reach(node, inventory, &mut reached);
+        for group in reached.chunk_by(|a, b| inventory.entry(*a).pool == inventory.entry(*b).pool) {
+            self.add_pool(group, inventory, profile);
+        }
+        self.reached = reached;
+        self.add_candidates(inventory, profile);
+        Ok(())
+    }
+
+    /// `<driver>/<pool>`, for messages.
+    pub(crate) fn name_of(&self, pool: &Pool, inventory: &Inventory) -> String {
+        let slice = &inventory.entry(self.slices[pool.slices.start]).slice;
+        format!("{}/{}", slice.driver, slice.pool)
+    }
+
+    fn add_pool(&mut self, group: &[u32], inventory: &Inventory, profile: &Profile) {
+        let start = self.slices.len();
+        let totals = inventory.totals(inventory.entry(group[0]).pool);
+        let mut doubled = false;
+        let generation_of = |slot: u32| inventory.entry(slot).slice.generation;
+        for &slot in group {
+            let newest = self.slices.get(start).map(|kept| generation_of(*kept));
+            match newest.map_or(Ordering::Equal, |newest| generation_of(slot).cmp(&newest)) {
+                Ordering::Less => continue,
+                Ordering::Equal => {}
+                Ordering::Greater => {
+                    self.slices.truncate(start);
+                    doubled = !profile.newer_generation_stored_once();
+                    if doubled {
+                        self.slices.push(slot);
+                    }
+                }
+            }
+            self.slices.push(slot);
+        }
+        let kept = &self.slices[start..];
+        let generation = generation_of(kept[0]);
+        let wanted = inventory
+            .entry(deciding_slice(kept, inventory, profile))
+            .slice
+            .resource_slice_count;
+        let mut incomplete = kept.len() as i64 != wanted;
+        if incomplete && profile.completeness_over_whole_pool() {
+            if totals.newest().is_some_and(|newest| newest > generation) {
+                self.slices.truncate(start);
+                return;
+            }
+            incomplete = i64::from(totals.slices_of(generation)) != wanted;
+        }
+        let repeats = doubled || totals.duplicates > 0;
+        self.pools.push(Pool {
+            slices: start..self.slices.len(),
+            candidates: 0..0,
+            incomplete,
+            invalid: false,
+            repeats,
+        });
+    }
+
+    fn add_candidates(&mut self, inventory: &Inventory, profile: &Profile) {
+        for pool in &mut self.pools {
+            let start = self.candidates.len();
+            for &slot in &self.slices[pool.slices.clone()] {
+                for (index, &device) in inventory.entry(slot).devices.iter().enumerate() {
+                    let first = self.candidates.len() as u32;
+                    self.candidates.push(Candidate {
+                        device,
+                        slot,
+                        index: index as u32,
+                        first,
+                    });
+                }
+            }
+            if pool.repeats && find_repeats(&mut self.candidates, start) {
+                pool.invalid = profile.duplicate_devices_invalidate_pool();
+            }
+            if (pool.incomplete || pool.invalid) && profile.exact_count_skips_bad_pools() {
+                self.candidates.truncate(start);
+            }
+            pool.candidates = start..self.candidates.len();
+        }
+    }
+}
+
+impl Candidate {
+    /// The device itself.
+    pub(crate) fn device<'a>(&self, inventory: &'a Inventory) -> &'a Device {
+        &inventory.entry(self.slot).slice.devices[self.index as usize]
+    }
+}
+
+/// Merges the node's own slices with those of the shared ones that select the node.
+fn reach(node: &Node, inventory: &Inventory, reached: &mut Vec<u32>) {
+    reached.clear();
+    let mut own = inventory.of_node(&node.name).iter().copied().peekable();
+    let selects = |slot: &u32| {
+        inventory
+            .entry(*slot)
+            .selector
+            .as_ref()
+            .is_none_or(|selector| selector.matches(node))
+    };
+    for shared in inventory.shared().iter().copied().filter(selects) {
+        while let Some(slot) = own.next_if(|slot| inventory.compare(*slot, shared).is_lt()) {
+            reached.push(slot);
+        }
+        reached.push(shared);
+    }
+    reached.extend(own);
+}
+
+/// The slice whose `resourceSliceCount` counts: the first one, and since 1.35 the node's own ones come first.
+fn deciding_slice(kept: &[u32], inventory: &Inventory, profile: &Profile) -> u32 {
+    let is_own = |slot: &&u32| matches!(inventory.entry(**slot).slice.reach, Reach::NodeName(_));
+    let own = if profile.completeness_over_whole_pool() {
+        kept.iter().find(is_own)
+    } else {
+        None
+    };
+    *own.unwrap_or(&kept[0])
+}
+
+/// Points each candidate from `start` on to the first one that is the same device; whether any was repeated.
+fn find_repeats(candidates: &mut [Candidate], start: usize) -> bool {
+    let mut order: Vec<usize> = (start..candidates.len()).collect();
+    order.sort_by_key(|&i| (candidates[i].device, i));
+    let mut repeated = false;
+    for pair in order.windows(2) {
+        if candidates[pair[0]].device == candidates[pair[1]].device {
+            candidates[pair[1]].first = candidates[pair[0]].first;
+            repeated = true;
+        }
+    }
+    repeated
+}

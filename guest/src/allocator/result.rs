@@ -1,0 +1,198 @@
+//! Builds the allocation of each claim from the devices that were picked: spec section 9.7.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::inventory::Inventory;
+use super::pools::NodePools;
+use super::requests::{ClaimPlan, Plan, Request};
+use crate::api::{
+    AllocationConfiguration, AllocationResult, ConfigSource, DeviceConfiguration, DeviceResult,
+    NodeSelector, NodeSelectorRequirement, NodeSelectorTerm, Reach, ResourceClaim,
+};
+use crate::profile::Profile;
+
+/// Allocations in the order of the claims. `picks` are (request, candidate), in order.
+pub(crate) fn build(
+    plan: &Plan,
+    pools: &NodePools,
+    inventory: &Inventory,
+    picks: &[(u32, u32)],
+    profile: &Profile,
+) -> Result<Vec<AllocationResult>, String> {
+    let mut rest = picks;
+    plan.claims
+        .iter()
+        .map(|claim| {
+            let mine =
+                rest.partition_point(|(request, _)| (*request as usize) < claim.requests.end);
+            let (picks, later) = rest.split_at(mine);
+            rest = later;
+            build_one(plan, claim, pools, inventory, picks, profile)
+        })
+        .collect()
+}
+
+fn build_one(
+    plan: &Plan,
+    claim: &ClaimPlan,
+    pools: &NodePools,
+    inventory: &Inventory,
+    picks: &[(u32, u32)],
+    profile: &Profile,
+) -> Result<AllocationResult, String> {
+    let results = picks
+        .iter()
+        .map(|&(request, position)| {
+            let candidate = &pools.candidates[position as usize];
+            let slice = &inventory.entry(candidate.slot).slice;
+            let request = &plan.requests[request as usize];
+            DeviceResult {
+                request: request.name.clone(),
+                driver: slice.driver.clone(),
+                pool: slice.pool.clone(),
+                device: candidate.device(inventory).name.clone(),
+                admin_access: request.admin && profile.admin_access_in_results(),
+            }
+        })
+        .collect();
+    let requests = &plan.requests[claim.requests.clone()];
+    let mut config = class_config(requests, profile);
+    claim_config(&claim.claim, profile, &mut config);
+    let node_selector = node_selector(pools, inventory, picks).map_err(|error| {
+        format!(
+            "create NodeSelector for claim {}: {error}",
+            claim.claim.meta.name
+        )
+    })?;
+    Ok(AllocationResult {
+        results,
+        config,
+        node_selector,
+        controller: String::new(),
+    })
+}
+
+/// What the classes configure: once per request, or once per class with the names of its requests (D9).
+fn class_config(requests: &[Request], profile: &Profile) -> Vec<AllocationConfiguration> {
+    let by_name = profile.class_config_names_requests();
+    let mut config: Vec<AllocationConfiguration> = Vec::new();
+    let mut done: BTreeMap<&str, std::ops::Range<usize>> = BTreeMap::new();
+    for request in requests {
+        let class = &request.class;
+        if let Some(entries) = done.get(class.name.as_str()) {
+            for entry in &mut config[entries.clone()] {
+                entry.config.requests.push(request.name.clone());
+            }
+            continue;
+        }
+        let start = config.len();
+        let names = if by_name {
+            vec![request.name.clone()]
+        } else {
+            Vec::new()
+        };
+        config.extend(class.config.iter().map(|given| AllocationConfiguration {
+            source: ConfigSource::Class,
+            config: DeviceConfiguration {
+                requests: names.clone(),
+                opaque: given.opaque.clone(),
+            },
+        }));
+        if by_name {
+            done.insert(&class.name, start..config.len());
+        }
+    }
+    config
+}
+
+/// What the claim configures: as given, or once per request that it names (L5).
+fn claim_config(
+    claim: &ResourceClaim,
+    profile: &Profile,
+    config: &mut Vec<AllocationConfiguration>,
+) {
+    for given in &claim.config {
+        let copies = if given.requests.is_empty() || !profile.claim_config_per_request() {
+            1
+        } else {
+            let named: BTreeSet<&str> = given.requests.iter().map(String::as_str).collect();
+            claim
+                .requests
+                .iter()
+                .filter(|request| named.contains(request.name.as_str()))
+                .count()
+        };
+        let entry = AllocationConfiguration {
+            source: ConfigSource::Claim,
+            config: given.clone(),
+        };
+        config.extend(std::iter::repeat_n(entry, copies));
+    }
+}
+
+/// Where the devices can be used. One device of a node restricts the result to that node (T18).
+fn node_selector(
+    pools: &NodePools,
+    inventory: &Inventory,
+    picks: &[(u32, u32)],
+) -> Result<Option<NodeSelector>, String> {
+    let mut common = NodeSelectorTerm::default();
+    for &(_, position) in picks {
+        // Of a repeated device the first slice counts, not the one that was picked.
+        let first = pools.candidates[position as usize].first;
+        let slice = &inventory.entry(pools.candidates[first as usize].slot).slice;
+        match &slice.reach {
+            Reach::NodeName(name) => return Ok(Some(only_node(name))),
+            Reach::NodeSelector(selector) => match selector.terms.as_slice() {
+                [] => {}
+                [term] => {
+                    merge(&mut common.match_fields, &term.match_fields);
+                    merge(&mut common.match_expressions, &term.match_expressions);
+                }
+                terms => {
+                    return Err(format!(
+                        "unsupported ResourceSlice.NodeSelector with {} terms",
+                        terms.len()
+                    ));
+                }
+            },
+            Reach::AllNodes | Reach::Nowhere => {}
+        }
+    }
+    if common.match_fields.is_empty() && common.match_expressions.is_empty() {
+        return Ok(None);
+    }
+    Ok(Some(NodeSelector {
+        terms: vec![common],
+    }))
+}
+
+fn only_node(name: &str) -> NodeSelector {
+    let requirement = NodeSelectorRequirement {
+        key: "metadata.name".into(),
+        operator: "In".into(),
+        values: vec![name.into()],
+    };
+    NodeSelector {
+        terms: vec![NodeSelectorTerm {
+            match_expressions: Vec::new(),
+            match_fields: vec![requirement],
+        }],
+    }
+}
+
+/// Appends the requirements that are not there yet; the order of values does not matter.
+fn merge(into: &mut Vec<NodeSelectorRequirement>, from: &[NodeSelectorRequirement]) {
+    for requirement in from {
+        if !into.iter().any(|present| same(present, requirement)) {
+            into.push(requirement.clone());
+        }
+    }
+}
+
+fn same(a: &NodeSelectorRequirement, b: &NodeSelectorRequirement) -> bool {
+    let values = |requirement: &NodeSelectorRequirement| {
+        requirement.values.iter().cloned().collect::<BTreeSet<_>>()
+    };
+    a.key == b.key && a.operator == b.operator && (a.values == b.values || values(a) == values(b))
+}

@@ -1,0 +1,52 @@
+//! How the allocator asks whether a device matches a selector, without knowing CEL.
+
+use std::sync::Arc;
+
+use crate::api::Device;
+
+/// An expression that was announced with [`Selectors::expression`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ExpressionId(pub u32);
+
+/// A device that a selector is evaluated for.
+///
+/// A verdict may be remembered under (expression, slot, version, index): `version` changes whenever the slot is filled anew,
+/// and no two fillings of any slot share one.
+#[derive(Clone, Copy, Debug)]
+pub struct DeviceRef<'a> {
+    /// Slot of the slice.
+    pub slot: u32,
+    /// Which filling of the slot this is.
+    pub version: u64,
+    /// Position of the device in the slice.
+    pub index: u32,
+    /// Driver of the slice.
+    pub driver: &'a Arc<str>,
+    /// The device.
+    pub device: &'a Device,
+}
+
+/// Evaluates selectors.
+///
+/// The allocator calls `matches` only when upstream would evaluate, and in the same order; whether an answer is computed or
+/// remembered changes nothing but the speed.
+pub trait Selectors {
+    /// A number for an expression, valid as long as the allocator that asked for it. Errors are for `matches` to report.
+    fn expression(&mut self, text: &Arc<str>) -> ExpressionId;
+
+    /// Whether the device matches.
+    fn matches(
+        &mut self,
+        expression: ExpressionId,
+        device: DeviceRef<'_>,
+    ) -> Result<bool, SelectorError>;
+}
+
+/// Why there is no verdict. It ends the whole attempt of the pod (trap T3).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SelectorError {
+    /// The expression does not compile; the text follows `CEL compile error: `.
+    Compile(String),
+    /// The evaluation failed; the text follows `CEL runtime error: `.
+    Runtime(String),
+}

@@ -1,0 +1,9 @@
+//! Tests of the allocator as a whole.
+
+pub mod support;
+
+mod oracle;
+mod random;
+mod rules;
+mod tables;
+mod texts;

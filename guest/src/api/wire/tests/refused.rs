@@ -1,0 +1,535 @@
+//! What is refused, and with which words.
+
+use super::*;
+
+const V1: &str = "resource.k8s.io/v1";
+
+fn claim_text(json: &Value) -> String {
+    read_claim(json).unwrap_err().to_string()
+}
+
+fn slice_text(json: &Value) -> String {
+    read_slice(json).unwrap_err().to_string()
+}
+
+fn with_request(api_version: &str, request: Value) -> Value {
+    json!({"apiVersion": api_version, "kind": "ResourceClaim", "metadata": {"name": "x", "namespace": "default"},
+        "spec": {"devices": {"requests": [request]}}})
+}
+
+#[test]
+fn versions_and_kinds() {
+    let claim = |api_version: Value, kind: &str| {
+        let mut json = with_request("", json!({"name": "r"}));
+        json["apiVersion"] = api_version;
+        json["kind"] = kind.into();
+        claim_text(&json)
+    };
+    let cases = [
+        (
+            claim("resource.k8s.io/v1alpha2".into(), "ResourceClaim"),
+            "resource.k8s.io/v1alpha2 ResourceClaim default/x: this version is not supported; convert it to resource.k8s.io/v1",
+        ),
+        (
+            claim("v1".into(), "ResourceClaim"),
+            "v1 ResourceClaim default/x: this version is not supported; convert it to resource.k8s.io/v1",
+        ),
+        (
+            claim(Value::Null, "ResourceClaim"),
+            "ResourceClaim default/x: apiVersion: required, but missing; set it, for example to resource.k8s.io/v1",
+        ),
+        (
+            claim(7.into(), "ResourceClaim"),
+            "ResourceClaim default/x: apiVersion: required, but missing; set it, for example to resource.k8s.io/v1",
+        ),
+        (
+            claim(V1.into(), "Pod"),
+            "ResourceClaim default/x: kind: expected ResourceClaim, found \"Pod\"",
+        ),
+        (
+            pod(br#"{"apiVersion": "v2", "metadata": {"name": "p"}}"#)
+                .unwrap_err()
+                .to_string(),
+            "v2 Pod p: this version is not supported; convert it to v1",
+        ),
+        (
+            pod_scheduling_context(
+                br#"{"apiVersion": "resource.k8s.io/v1", "metadata": {"name": "p"}}"#,
+            )
+            .unwrap_err()
+            .to_string(),
+            "resource.k8s.io/v1 PodSchedulingContext p: this version is not supported; convert it to resource.k8s.io/v1alpha3",
+        ),
+        (
+            node(br#"{"apiVersion": "v1", "metadata": {}}"#)
+                .unwrap_err()
+                .to_string(),
+            "Node without a name: metadata.name: required, but missing or empty",
+        ),
+        (
+            node(b"{").unwrap_err().to_string(),
+            "Node: not valid JSON: EOF while parsing an object at line 1 column 1",
+        ),
+    ];
+    for (text, expected) in cases {
+        assert_eq!(text, expected);
+    }
+}
+
+#[test]
+fn a_version_is_named_even_if_its_shape_is_another() {
+    let json = json!({"apiVersion": "resource.k8s.io/v1alpha2", "kind": "ResourceClaim", "metadata": {"name": "x"},
+        "spec": {"devices": "what"}});
+    assert_eq!(
+        claim_text(&json),
+        "resource.k8s.io/v1alpha2 ResourceClaim x: this version is not supported; convert it to resource.k8s.io/v1"
+    );
+}
+
+#[test]
+fn wrong_types_and_wrong_case() {
+    let exactly = |key: &str, value: Value| {
+        let mut request = json!({"name": "r", "exactly": {"deviceClassName": "c"}});
+        request["exactly"][key] = value;
+        claim_text(&with_request(V1, request))
+    };
+    let cases = [
+        (
+            claim_text(&with_request(
+                "resource.k8s.io/v1alpha3",
+                json!({"name": "r", "deviceClassName": "c", "count": "2"}),
+            )),
+            "spec.devices.requests[0].count: expected an integer, found a string",
+        ),
+        (
+            exactly("count", json!(1.5)),
+            "spec.devices.requests[0].exactly.count: expected a 64-bit integer, found the number 1.5",
+        ),
+        (
+            exactly("count", json!(u64::MAX)),
+            "spec.devices.requests[0].exactly.count: expected a 64-bit integer, found the number 18446744073709551615",
+        ),
+        (
+            exactly("adminAccess", json!("yes")),
+            "spec.devices.requests[0].exactly.adminAccess: expected a boolean, found a string",
+        ),
+        (
+            exactly("selectors", json!([null])),
+            "spec.devices.requests[0].exactly.selectors[0]: expected an object, found null",
+        ),
+        (
+            claim_text(
+                &json!({"apiVersion": V1, "metadata": {"name": "x", "namespace": "default"}, "spec": {"Devices": {}}}),
+            ),
+            "spec: unknown field \"Devices\", did you mean \"devices\"",
+        ),
+        (
+            claim_text(&with_request(
+                V1,
+                json!({"name": "r", "exactly": {"deviceclassname": "c"}}),
+            )),
+            "spec.devices.requests[0].exactly: unknown field \"deviceclassname\", did you mean \"deviceClassName\"",
+        ),
+        (
+            claim_text(&with_request(
+                "resource.k8s.io/v1beta1",
+                json!({"name": "r", "DeviceClassName": "c"}),
+            )),
+            "spec.devices.requests[0]: unknown field \"DeviceClassName\", did you mean \"deviceClassName\"",
+        ),
+        (
+            claim_text(&with_request(V1, json!({"name": "r", "Exactly": {}}))),
+            "spec.devices.requests[0]: unknown field \"Exactly\", did you mean \"exactly\"",
+        ),
+    ];
+    for (text, expected) in cases {
+        assert_eq!(text, format!("ResourceClaim default/x: {expected}"));
+    }
+}
+
+#[test]
+fn a_list_is_not_taken_for_an_object() {
+    let mut json = slice_json(V1, ApiVersion::V1, json!({}));
+    json["spec"]["pool"] = json!(["p", 1, 1]);
+    let expected = "ResourceSlice s: spec.pool: expected an object, found a list";
+    assert_eq!(slice_text(&json), expected);
+}
+
+#[test]
+fn other_unknown_fields_are_ignored() {
+    let json = with_request(
+        V1,
+        json!({"name": "r", "exactly": {"deviceClassName": "c", "Count": 7, "wish": "all"}}),
+    );
+    assert_eq!(
+        read_claim(&json),
+        read_claim(&with_request(
+            V1,
+            json!({"name": "r", "exactly": {"deviceClassName": "c"}})
+        ))
+    );
+}
+
+#[test]
+fn fields_that_other_versions_have_elsewhere() {
+    let cases = [
+        (
+            claim_text(&with_request(
+                V1,
+                json!({"name": "r", "deviceClassName": "c"}),
+            )),
+            "ResourceClaim default/x: spec.devices.requests[0].deviceClassName: in this version the request's fields belong under \"exactly\"",
+        ),
+        (
+            claim_text(&with_request(
+                "resource.k8s.io/v1beta1",
+                json!({"name": "r", "exactly": {"deviceClassName": "c"}}),
+            )),
+            "ResourceClaim default/x: spec.devices.requests[0].exactly: this version has no \"exactly\"; put its content directly into the request",
+        ),
+    ];
+    for (text, expected) in cases {
+        assert_eq!(text, expected);
+    }
+    let slice = |api_version: &str, device: Value| {
+        let mut json = slice_json(api_version, ApiVersion::V1, json!({}));
+        json["spec"]["devices"] = json!([device]);
+        slice_text(&json)
+    };
+    let cases = [
+        (
+            slice(V1, json!({"name": "d", "basic": {}})),
+            "basic: this version has no \"basic\"; put its content directly into the device",
+        ),
+        (
+            slice(
+                "resource.k8s.io/v1beta1",
+                json!({"name": "d", "attributes": {}}),
+            ),
+            "attributes: in this version the device's fields belong under \"basic\"",
+        ),
+        (
+            slice(
+                "resource.k8s.io/v1alpha3",
+                json!({"name": "d", "basic": {"capacity": {"m": {"value": "1"}}}}),
+            ),
+            "basic.capacity[m]: expected a quantity, found an object",
+        ),
+        (
+            slice(V1, json!({"name": "d", "capacity": {"m": "1"}})),
+            "capacity[m]: expected an object with the key \"value\", found a string",
+        ),
+        (
+            slice(V1, json!({"name": "d", "capacity": {"m": {}}})),
+            "capacity[m].value: required, but missing or empty",
+        ),
+    ];
+    for (text, expected) in cases {
+        assert_eq!(text, format!("ResourceSlice s: spec.devices[0].{expected}"));
+    }
+}
+
+#[test]
+fn what_a_slice_cannot_do_without() {
+    let without = |pointer: &str, key: &str| {
+        let mut json = slice_json(V1, ApiVersion::V1, json!({}));
+        json.pointer_mut(pointer)
+            .unwrap()
+            .as_object_mut()
+            .unwrap()
+            .remove(key);
+        slice_text(&json)
+    };
+    let required = "required, but missing or empty";
+    assert_eq!(
+        without("/spec", "driver"),
+        format!("ResourceSlice s: spec.driver: {required}")
+    );
+    assert_eq!(
+        without("/spec", "pool"),
+        format!("ResourceSlice s: spec.pool.name: {required}")
+    );
+    assert_eq!(
+        without("/spec/pool", "name"),
+        format!("ResourceSlice s: spec.pool.name: {required}")
+    );
+    assert_eq!(
+        without("/spec/devices/0", "name"),
+        format!("ResourceSlice s: spec.devices[0].name: {required}")
+    );
+    assert_eq!(
+        without("", "spec"),
+        format!("ResourceSlice s: spec.driver: {required}")
+    );
+}
+
+#[test]
+fn an_attribute_of_two_kinds() {
+    let json = slice_json(
+        V1,
+        ApiVersion::V1,
+        json!({"attributes": {"a/b": {"int": 1, "string": "x"}}}),
+    );
+    assert_eq!(
+        slice_text(&json),
+        "ResourceSlice s: spec.devices[0].attributes[a/b]: more than one of int, bool, string and version is set; keep exactly one"
+    );
+}
+
+/// Fields of features that are not implemented: where, what, gate; the value says something.
+fn unsupported_in_devices() -> Vec<(&'static str, Value, &'static str)> {
+    let partitionable = "shared counters are not supported (gate DRAPartitionableDevices)";
+    let nodes = "per-device node selections are not supported (gate DRAPartitionableDevices)";
+    let conditions = "binding conditions are not supported (gate DRADeviceBindingConditions)";
+    let resources = "node allocatable resources of devices are not supported (gate DRANodeAllocatableResources)";
+    vec![
+        (
+            "taints",
+            json!([{"key": "k", "effect": "NoSchedule"}]),
+            "device taints are not supported (gate DRADeviceTaints)",
+        ),
+        (
+            "taints",
+            json!([{"key": "k"}]),
+            "device taints are not supported (gate DRADeviceTaints)",
+        ),
+        (
+            "consumesCounters",
+            json!([{"counterSet": "s"}]),
+            partitionable,
+        ),
+        ("nodeName", json!("n"), nodes),
+        ("nodeSelector", json!({"nodeSelectorTerms": []}), nodes),
+        ("allNodes", json!(true), nodes),
+        (
+            "allowMultipleAllocations",
+            json!(true),
+            "multiple allocations of a device are not supported (gate DRAConsumableCapacity)",
+        ),
+        ("bindsToNode", json!(true), conditions),
+        ("bindingConditions", json!(["c"]), conditions),
+        ("bindingFailureConditions", json!(["c"]), conditions),
+        ("nodeAllocatableResources", json!({"cpu": {}}), resources),
+        (
+            "nodeAllocatableResourceMappings",
+            json!({"cpu": {}}),
+            resources,
+        ),
+    ]
+}
+
+#[test]
+fn unsupported_fields_of_devices() {
+    for (api_version, version) in VERSIONS {
+        let at = if flat(version) {
+            "spec.devices[0].basic"
+        } else {
+            "spec.devices[0]"
+        };
+        for (field, value, message) in unsupported_in_devices() {
+            let problem =
+                read_slice(&slice_json(api_version, version, json!({field: value}))).unwrap_err();
+            assert_eq!(
+                problem.to_string(),
+                format!("ResourceSlice s: {at}.{field}: {message}")
+            );
+            assert!(message.contains(problem.gate.unwrap()));
+            for empty in [json!(null), empty_of(&value)] {
+                read_slice(&slice_json(api_version, version, json!({field: empty}))).unwrap();
+            }
+        }
+        for (kind, value) in [
+            ("ints", json!([1])),
+            ("bools", json!([true])),
+            ("strings", json!(["x"])),
+            ("versions", json!(["1.0.0"])),
+        ] {
+            let device = json!({"attributes": {"a": {kind: value}}});
+            assert_eq!(
+                slice_text(&slice_json(api_version, version, device)),
+                format!(
+                    "ResourceSlice s: {at}.attributes[a].{kind}: list attributes are not supported (gate DRAListTypeAttributes)"
+                )
+            );
+        }
+        read_slice(&slice_json(
+            api_version,
+            version,
+            json!({"taints": [{"effect": "None"}]}),
+        ))
+        .unwrap();
+    }
+}
+
+fn empty_of(value: &Value) -> Value {
+    match value {
+        Value::Array(_) => json!([]),
+        Value::Object(_) => json!({}),
+        Value::String(_) => json!(""),
+        _ => json!(false),
+    }
+}
+
+#[test]
+fn unsupported_fields_of_slices() {
+    for (field, value, what) in [
+        ("sharedCounters", json!([{"name": "c"}]), "shared counters"),
+        (
+            "perDeviceNodeSelection",
+            json!(true),
+            "per-device node selections",
+        ),
+    ] {
+        let mut json = slice_json(V1, ApiVersion::V1, json!({}));
+        json["spec"][field] = empty_of(&value);
+        read_slice(&json).unwrap();
+        json["spec"][field] = value;
+        assert_eq!(
+            slice_text(&json),
+            format!(
+                "ResourceSlice s: spec.{field}: {what} are not supported (gate DRAPartitionableDevices)"
+            )
+        );
+    }
+}
+
+#[test]
+fn unsupported_fields_of_claims() {
+    for (api_version, version) in VERSIONS {
+        let at = if flat(version) {
+            "spec.devices.requests[0]"
+        } else {
+            "spec.devices.requests[0].exactly"
+        };
+        let cases = [
+            (
+                "capacity",
+                json!({"requests": {"memory": "1Gi"}}),
+                "capacity.requests: capacity requests are not supported (gate DRAConsumableCapacity)",
+            ),
+            (
+                "derivedAttributes",
+                json!([{"name": "x"}]),
+                "derivedAttributes: derived attributes are not supported (gate DRADerivedAttributes)",
+            ),
+        ];
+        for (field, value, expected) in cases {
+            let exactly = json!({"deviceClassName": "c", field: value});
+            assert_eq!(
+                claim_text(&claim_json(api_version, version, "r", exactly)),
+                format!("ResourceClaim default/x: {at}.{expected}")
+            );
+            for empty in [json!(null), json!({})] {
+                read_claim(&claim_json(
+                    api_version,
+                    version,
+                    "r",
+                    json!({"deviceClassName": "c", field: empty}),
+                ))
+                .unwrap();
+            }
+        }
+        let request =
+            json!({"name": "r", "firstAvailable": [{"name": "s", "deviceClassName": "c"}]});
+        let problem = read_claim(&with_request(api_version, request)).unwrap_err();
+        assert_eq!(
+            problem.to_string(),
+            "ResourceClaim default/x: spec.devices.requests[0].firstAvailable: prioritized lists are not supported (gate DRAPrioritizedList)"
+        );
+        assert_eq!(problem.gate, Some("DRAPrioritizedList"));
+        let mut json = claim_json(api_version, version, "r", json!({"deviceClassName": "c"}));
+        json["spec"]["devices"]["constraints"] = json!([{"distinctAttribute": "a/b"}]);
+        assert_eq!(
+            claim_text(&json),
+            "ResourceClaim default/x: spec.devices.constraints[0].distinctAttribute: distinctAttribute constraints are not supported (gate DRAConsumableCapacity)"
+        );
+    }
+}
+
+#[test]
+fn unsupported_fields_of_allocations() {
+    for (field, value, expected) in [
+        (
+            "shareID",
+            json!("x"),
+            "shared devices are not supported (gate DRAConsumableCapacity)",
+        ),
+        (
+            "consumedCapacity",
+            json!({"m": "1"}),
+            "shared devices are not supported (gate DRAConsumableCapacity)",
+        ),
+        (
+            "bindingConditions",
+            json!(["c"]),
+            "binding conditions are not supported (gate DRADeviceBindingConditions)",
+        ),
+        (
+            "bindingFailureConditions",
+            json!(["c"]),
+            "binding conditions are not supported (gate DRADeviceBindingConditions)",
+        ),
+        (
+            "compatibilityGroups",
+            json!(["c"]),
+            "compatibility groups are not supported (gate DRADeviceCompatibilityGroups)",
+        ),
+    ] {
+        let mut json = claim_json(V1, ApiVersion::V1, "r", json!({"deviceClassName": "c"}));
+        let mut result = json!({"request": "r", "driver": "d", "pool": "p", "device": "v"});
+        result[field] = empty_of(&value);
+        json["status"] = json!({"allocation": {"devices": {"results": [result]}}});
+        read_claim(&json).unwrap();
+        json["status"]["allocation"]["devices"]["results"][0][field] = value;
+        assert_eq!(
+            claim_text(&json),
+            format!(
+                "ResourceClaim default/x: status.allocation.devices.results[0].{field}: {expected}"
+            )
+        );
+    }
+}
+
+#[test]
+fn an_unknown_source_of_a_config() {
+    let mut json = claim_json(V1, ApiVersion::V1, "r", json!({"deviceClassName": "c"}));
+    json["status"] =
+        json!({"allocation": {"devices": {"config": [{"source": "FromNowhere", "opaque": {}}]}}});
+    assert_eq!(
+        claim_text(&json),
+        "ResourceClaim default/x: status.allocation.devices.config[0].source: expected \"FromClass\" or \"FromClaim\", found \"FromNowhere\""
+    );
+}
+
+#[test]
+fn hostile_bytes_are_refused_without_a_panic() {
+    let slice = slice_json(
+        V1,
+        ApiVersion::V1,
+        json!({"attributes": {"a": {"int": 1}}, "capacity": {"m": "1"}}),
+    );
+    let good = bytes(&slice);
+    for end in 0..good.len() {
+        assert!(
+            resource_slice(&good[..end], &Profile::current()).is_err(),
+            "{end}"
+        );
+        reach_of_broken_slice(&good[..end]);
+    }
+    for at in 0..good.len() {
+        for byte in [0, b'"', b'{', b'9', 0xff] {
+            let mut bad = good.clone();
+            bad[at] = byte;
+            // Whatever the outcome, it is one.
+            let _ = resource_slice(&bad, &Profile::current());
+            reach_of_broken_slice(&bad);
+        }
+    }
+    let deep = "[".repeat(100_000);
+    assert!(resource_claim(deep.as_bytes(), &Profile::current()).is_err());
+    let deep = format!(
+        r#"{{"apiVersion": "{V1}", "metadata": {{"name": "x"}}, "spec": {}"#,
+        r#"{"basic": "#.repeat(100_000)
+    );
+    assert!(resource_slice(deep.as_bytes(), &Profile::current()).is_err());
+}

@@ -1,0 +1,414 @@
+//! What an instance remembers of the cluster: each object is parsed once per change and indexed here.
+//!
+//! Everything can be rebuilt from revision 0. [`View::catch_up`] runs at the start of an exported call; between two calls
+//! nothing changes, so a cycle sees one state. Upstream's counterparts are the informer listers and the claim assume cache,
+//! of which this is a reader.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use crate::allocator::{Allocator, Inventory, Outcome};
+use crate::api::wire;
+use crate::api::{AllocationResult, DeviceClass, Node, PodSchedulingContext, ResourceClaim};
+use crate::config::Config;
+use crate::host::{Change, Host, InFlightChange, Object, ObjectRef, Revision, Slot, kinds};
+use crate::profile::{Feature, Profile};
+use crate::selectors::SelectorCache;
+
+/// An object as the model sees it, or why it cannot be used.
+pub type Read<T> = Result<Rc<T>, Rc<str>>;
+
+/// Objects by slot, and by name.
+#[derive(Debug)]
+struct Table<T> {
+    slots: Vec<Option<(ObjectRef, T)>>,
+    names: BTreeMap<(String, String), Slot>,
+}
+
+impl<T> Default for Table<T> {
+    fn default() -> Self {
+        Self {
+            slots: Vec::new(),
+            names: BTreeMap::new(),
+        }
+    }
+}
+
+impl<T> Table<T> {
+    fn put(&mut self, slot: Slot, id: ObjectRef, value: T) -> Option<(ObjectRef, T)> {
+        let index = slot as usize;
+        if self.slots.len() <= index {
+            self.slots.resize_with(index + 1, || None);
+        }
+        self.names
+            .insert((id.namespace.clone(), id.name.clone()), slot);
+        self.slots[index].replace((id, value))
+    }
+
+    fn remove(&mut self, slot: Slot) -> Option<(ObjectRef, T)> {
+        let (id, value) = self.slots.get_mut(slot as usize)?.take()?;
+        let key = (id.namespace.clone(), id.name.clone());
+        // The name may already belong to another object, whose put came first.
+        if self.names.get(&key) == Some(&slot) {
+            self.names.remove(&key);
+        }
+        Some((id, value))
+    }
+
+    fn at(&self, slot: Slot) -> Option<&T> {
+        self.slots
+            .get(slot as usize)?
+            .as_ref()
+            .map(|(_, value)| value)
+    }
+
+    fn get(&self, namespace: &str, name: &str) -> Option<&T> {
+        // Keys are owned pairs; the look-ups of one cycle are few, and each is cheap beside a search.
+        self.at(*self.names.get(&(namespace.to_owned(), name.to_owned()))?)
+    }
+}
+
+/// How far each stream was read.
+#[derive(Debug, Default)]
+struct Revisions {
+    nodes: Revision,
+    claims: Revision,
+    classes: Revision,
+    slices: Revision,
+    contexts: Revision,
+    taint_rules: Revision,
+    in_flight: Revision,
+}
+
+/// The cluster as this instance knows it.
+pub struct View {
+    read: Revisions,
+    nodes: Table<Node>,
+    claims: Table<Read<ResourceClaim>>,
+    classes: Table<Read<DeviceClass>>,
+    contexts: Table<Read<PodSchedulingContext>>,
+    taint_rules: Table<()>,
+    in_flight: BTreeMap<String, String>,
+    /// Slices and devices in use, indexed for the allocator.
+    pub inventory: Inventory,
+    /// Compiled selectors and their verdicts.
+    pub selectors: SelectorCache,
+}
+
+impl View {
+    /// An empty view; the profile decides which CEL libraries there are.
+    pub fn new(profile: &Profile) -> Self {
+        Self {
+            read: Revisions::default(),
+            nodes: Table::default(),
+            claims: Table::default(),
+            classes: Table::default(),
+            contexts: Table::default(),
+            taint_rules: Table::default(),
+            in_flight: BTreeMap::new(),
+            inventory: Inventory::default(),
+            selectors: SelectorCache::new(profile),
+        }
+    }
+
+    /// Reads everything that is new. The error is an API error text: a kind that may not be read.
+    pub fn catch_up(&mut self, host: &dyn Host, profile: &Profile) -> Result<(), String> {
+        let mut read = std::mem::take(&mut self.read);
+        let outcome = self.read_streams(host, profile, &mut read);
+        self.read = read;
+        outcome
+    }
+
+    fn read_streams(
+        &mut self,
+        host: &dyn Host,
+        profile: &Profile,
+        read: &mut Revisions,
+    ) -> Result<(), String> {
+        follow(host, kinds::NODE, &mut read.nodes, self, |view, step| {
+            view.apply_node(step)
+        })?;
+        follow(
+            host,
+            kinds::DEVICE_CLASS,
+            &mut read.classes,
+            self,
+            |view, step| view.apply_class(step, profile),
+        )?;
+        follow(
+            host,
+            kinds::RESOURCE_SLICE,
+            &mut read.slices,
+            self,
+            |view, step| view.apply_slice(step, profile),
+        )?;
+        follow(
+            host,
+            kinds::DEVICE_TAINT_RULE,
+            &mut read.taint_rules,
+            self,
+            |view, step| view.apply_taint_rule(step),
+        )?;
+        follow(
+            host,
+            kinds::RESOURCE_CLAIM,
+            &mut read.claims,
+            self,
+            |view, step| view.apply_claim(step, profile),
+        )?;
+        if profile.enabled(Feature::DraControlPlaneController) {
+            follow(
+                host,
+                kinds::POD_SCHEDULING_CONTEXT,
+                &mut read.contexts,
+                self,
+                |view, step| {
+                    view.apply_context(step);
+                },
+            )?;
+        }
+        self.follow_in_flight(host, profile, &mut read.in_flight);
+        Ok(())
+    }
+
+    fn apply_node(&mut self, step: Step) {
+        match step {
+            Step::Reset => self.nodes = Table::default(),
+            Step::Put(slot, object) => {
+                // A node that cannot be read matches no selector but its name.
+                let node = wire::node(&object.json).unwrap_or_else(|_| Node {
+                    name: object.id.name.clone(),
+                    ..Node::default()
+                });
+                self.nodes.put(slot, object.id, node);
+            }
+            Step::Deleted(slot) => {
+                self.nodes.remove(slot);
+            }
+        }
+    }
+
+    fn apply_class(&mut self, step: Step, profile: &Profile) {
+        match step {
+            Step::Reset => self.classes = Table::default(),
+            Step::Put(slot, object) => {
+                let class = readable(wire::device_class(&object.json, profile));
+                self.classes.put(slot, object.id, class);
+            }
+            Step::Deleted(slot) => {
+                self.classes.remove(slot);
+            }
+        }
+    }
+
+    fn apply_slice(&mut self, step: Step, profile: &Profile) {
+        match step {
+            Step::Reset => {
+                self.inventory.clear_slices();
+                self.selectors.forget_slices();
+            }
+            Step::Put(slot, object) => {
+                self.selectors.forget_slice(slot);
+                match wire::resource_slice(&object.json, profile) {
+                    Ok(slice) => self.inventory.put(slot, slice),
+                    Err(problem) => {
+                        let reach = wire::reach_of_broken_slice(&object.json);
+                        self.inventory
+                            .put_invalid(slot, &reach, problem.to_string());
+                    }
+                }
+            }
+            Step::Deleted(slot) => {
+                self.selectors.forget_slice(slot);
+                self.inventory.remove(slot);
+            }
+        }
+    }
+
+    fn apply_taint_rule(&mut self, step: Step) {
+        match step {
+            Step::Reset => self.taint_rules = Table::default(),
+            Step::Put(slot, object) => {
+                self.taint_rules.put(slot, object.id, ());
+            }
+            Step::Deleted(slot) => {
+                self.taint_rules.remove(slot);
+            }
+        }
+    }
+
+    fn apply_claim(&mut self, step: Step, profile: &Profile) {
+        match step {
+            Step::Reset => {
+                self.claims = Table::default();
+                self.inventory.clear_stored();
+            }
+            Step::Put(slot, object) => {
+                let claim = readable(wire::resource_claim(&object.json, profile));
+                let uid = object.id.uid.clone();
+                let json = object.json;
+                if let Some((old, _)) = self.claims.put(slot, object.id, claim.clone())
+                    && old.uid != uid
+                {
+                    self.inventory.remove_stored(&old.uid);
+                }
+                let allocation = match &claim {
+                    Ok(claim) => claim.allocation.clone(),
+                    // What a claim holds counts even if the rest of it cannot be used.
+                    Err(_) => Some(AllocationResult {
+                        results: wire::devices_of_broken_claim(&json),
+                        ..AllocationResult::default()
+                    }),
+                };
+                self.inventory.set_stored(&uid, allocation.as_ref());
+            }
+            Step::Deleted(slot) => {
+                if let Some((id, _)) = self.claims.remove(slot) {
+                    self.inventory.remove_stored(&id.uid);
+                }
+            }
+        }
+    }
+
+    fn apply_context(&mut self, step: Step) {
+        match step {
+            Step::Reset => self.contexts = Table::default(),
+            Step::Put(slot, object) => {
+                let context = readable(wire::pod_scheduling_context(&object.json));
+                self.contexts.put(slot, object.id, context);
+            }
+            Step::Deleted(slot) => {
+                self.contexts.remove(slot);
+            }
+        }
+    }
+
+    fn follow_in_flight(&mut self, host: &dyn Host, profile: &Profile, since: &mut Revision) {
+        loop {
+            let page = host.in_flight_changes(*since);
+            if page.reset {
+                self.in_flight.clear();
+                self.inventory.clear_in_flight();
+            }
+            for change in page.changes {
+                match change {
+                    InFlightChange::Put(entry) if entry.target.kind == kinds::RESOURCE_CLAIM => {
+                        let allocation = wire::resource_claim(&entry.json, profile)
+                            .map(|claim| claim.allocation.unwrap_or_default())
+                            .unwrap_or_default();
+                        self.inventory.set_in_flight(&entry.target.uid, &allocation);
+                        self.in_flight.insert(entry.target.uid, entry.holder);
+                    }
+                    InFlightChange::Put(_) => {}
+                    InFlightChange::Removed(target) => {
+                        self.inventory.remove_in_flight(&target.uid);
+                        self.in_flight.remove(&target.uid);
+                    }
+                }
+            }
+            *since = page.until;
+            if !page.more {
+                return;
+            }
+        }
+    }
+
+    /// The node with this number.
+    pub fn node(&self, slot: Slot) -> Option<&Node> {
+        self.nodes.at(slot)
+    }
+
+    /// The claim with this name; `None`: the cache does not have it.
+    pub fn claim(&self, namespace: &str, name: &str) -> Option<&Read<ResourceClaim>> {
+        self.claims.get(namespace, name)
+    }
+
+    /// The class with this name; `None`: it does not exist.
+    pub fn class(&self, name: &str) -> Option<&Read<DeviceClass>> {
+        self.classes.get("", name)
+    }
+
+    /// The scheduling context with the pod's name.
+    pub fn scheduling_context(
+        &self,
+        namespace: &str,
+        name: &str,
+    ) -> Option<&Read<PodSchedulingContext>> {
+        self.contexts.get(namespace, name)
+    }
+
+    /// Whether some pod decided about this claim and has not written it yet.
+    pub fn is_in_flight(&self, uid: &str) -> bool {
+        self.in_flight.contains_key(uid)
+    }
+
+    /// Runs the allocator for one node.
+    pub fn allocate(&mut self, allocator: &mut Allocator, slot: Slot, config: &Config) -> Outcome {
+        let Some(node) = self.nodes.at(slot) else {
+            return Outcome::Error(format!("node with slot {slot} is not known"));
+        };
+        let classes = &self.classes;
+        let mut lookup = |name: &str| match classes.get("", name) {
+            Some(Ok(class)) => Ok(Rc::clone(class)),
+            Some(Err(problem)) => Err(problem.to_string()),
+            // Text of the lister; PreFilter refuses the pod before it can be seen.
+            None => Err(format!("deviceclass.resource.k8s.io \"{name}\" not found")),
+        };
+        allocator.allocate(
+            node,
+            &self.inventory,
+            &mut lookup,
+            &mut self.selectors,
+            &config.profile,
+            config.allocator_steps,
+        )
+    }
+
+    /// Name of a DeviceTaintRule, if there is any: they are not implemented, and ignoring one would be wrong.
+    pub fn taint_rule(&self) -> Option<&str> {
+        self.taint_rules
+            .slots
+            .iter()
+            .flatten()
+            .map(|(id, ())| id.name.as_str())
+            .next()
+    }
+}
+
+fn readable<T, P: std::fmt::Display>(read: Result<T, P>) -> Read<T> {
+    read.map(Rc::new)
+        .map_err(|problem| problem.to_string().into())
+}
+
+/// One step of a stream.
+enum Step {
+    Reset,
+    Put(Slot, Object),
+    Deleted(Slot),
+}
+
+/// Reads one stream to its end.
+fn follow(
+    host: &dyn Host,
+    kind: &str,
+    since: &mut Revision,
+    view: &mut View,
+    apply: impl Fn(&mut View, Step),
+) -> Result<(), String> {
+    loop {
+        let page = host.changes(kind, *since).map_err(|error| error.message)?;
+        if page.reset {
+            apply(view, Step::Reset);
+        }
+        for change in page.changes {
+            match change {
+                Change::Put { slot, object, .. } => apply(view, Step::Put(slot, object)),
+                Change::Deleted { slot, .. } => apply(view, Step::Deleted(slot)),
+            }
+        }
+        *since = page.until;
+        if !page.more {
+            return Ok(());
+        }
+    }
+}

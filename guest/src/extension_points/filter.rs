@@ -1,0 +1,89 @@
+//! Filter: whether the pod's claims can be used or allocated on a node (spec 7.3).
+
+use crate::allocator::{INVALID_POOLS, Outcome};
+use crate::cycle::{Answers, ClaimInfo, State};
+use crate::host::Slot;
+use crate::plugin::Instance;
+use crate::status::{Code, Status};
+
+/// Answers for a batch. After the first error the rest gets the same answer: it ends the cycle.
+pub fn filter(instance: &mut Instance, state: &mut State, nodes: &[Slot]) -> Answers {
+    let mut answers = Answers::default();
+    for &slot in nodes {
+        let status = filter_node(instance, state, slot);
+        let ends_cycle = status.code == Code::Error;
+        answers.push(status);
+        if ends_cycle {
+            let verdict = answers.verdicts.last().copied().unwrap_or_default();
+            answers.verdicts.resize(nodes.len(), verdict);
+            break;
+        }
+    }
+    answers
+}
+
+fn filter_node(instance: &mut Instance, state: &mut State, slot: Slot) -> Status {
+    if state.claims.is_empty() {
+        return Status::success();
+    }
+    let Some(node) = instance.view.node(slot) else {
+        return Status::error(format!("node with slot {slot} is not known"));
+    };
+    let mut unavailable = Vec::new();
+    for (index, info) in state.claims.iter().enumerate() {
+        if info.claim.allocation.is_some() {
+            // Does not end the walk, and the allocator still runs (trap T1).
+            if info
+                .available_on_nodes
+                .values()
+                .any(|selector| !selector.matches(node))
+            {
+                unavailable.push(index);
+            }
+        } else if let Err(status) = check_classic(info, node) {
+            return status;
+        }
+    }
+    if let Some(allocator) = &mut state.allocator {
+        match instance.allocate(allocator, slot) {
+            Outcome::Allocated(_) => {}
+            Outcome::DoesNotFit => return Status::unresolvable("cannot allocate all claims"),
+            Outcome::InvalidPools => return Status::unresolvable(INVALID_POOLS),
+            Outcome::BudgetExhausted(text) => return Status::unresolvable(text),
+            Outcome::InvalidObject(text) => return Status::new(Code::InvalidObject, text),
+            Outcome::Error(text) => return Status::error(text),
+        }
+    }
+    if !unavailable.is_empty() {
+        state.unavailable.extend(unavailable);
+        return Status::unresolvable("resourceclaim not available on the node");
+    }
+    if state.allocator.is_some() {
+        state.node_allocations.insert(slot);
+    }
+    Status::success()
+}
+
+/// Steps b to d: an unallocated claim.
+fn check_classic(info: &ClaimInfo, node: &crate::api::Node) -> Result<(), Status> {
+    if info.claim.deallocation_requested {
+        return Err(Status::unresolvable("resourceclaim must be reallocated"));
+    }
+    if info
+        .available_on_nodes
+        .values()
+        .any(|selector| !selector.matches(node))
+    {
+        return Err(Status::unresolvable("excluded by device class node filter"));
+    }
+    if info
+        .unsuitable_nodes
+        .as_ref()
+        .is_some_and(|nodes| nodes.contains(&node.name))
+    {
+        return Err(Status::unresolvable(
+            "resourceclaim cannot be allocated for the node (unsuitable)",
+        ));
+    }
+    Ok(())
+}

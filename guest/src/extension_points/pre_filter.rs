@@ -1,0 +1,180 @@
+//! PreFilter: collects the pod's claims and decides whether any node is worth trying (spec 7.2).
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use crate::allocator::Allocator;
+use crate::api::{Pod, RequestBody, ResourceClaim};
+use crate::claims;
+use crate::cycle::{ClaimInfo, Scope, State};
+use crate::host::Host;
+use crate::node_selector::NodeSelector;
+use crate::plugin::Instance;
+use crate::profile::Feature;
+use crate::scheduling_context::Context;
+use crate::status::{Code, Status};
+
+use super::pre_enqueue::rejection;
+
+/// Fills the state, completely or not at all, and returns the scope.
+pub fn pre_filter(instance: &Instance, host: &dyn Host, pod: &Pod, state: &mut State) -> Scope {
+    match prepare(instance, host, pod) {
+        Ok(None) => Scope::Skip,
+        Ok(Some(prepared)) => {
+            *state = prepared;
+            Scope::AllNodes
+        }
+        Err(status) => Scope::Rejected(status),
+    }
+}
+
+fn prepare(instance: &Instance, host: &dyn Host, pod: &Pod) -> Result<Option<State>, Status> {
+    let pod_claims = claims::pod_claims(pod, instance.profile(), |namespace, name| {
+        instance.claim(host, namespace, name)
+    })
+    .map_err(rejection)?;
+    if pod_claims.is_empty() {
+        return Ok(None);
+    }
+    let mut state = State {
+        context: known_context(instance, pod)?,
+        ..State::default()
+    };
+    let mut to_allocate = Vec::new();
+    for (position, claim) in pod_claims.iter().enumerate() {
+        let entry =
+            claims::entry_name(pod, &pod_claims, position, instance.profile()).unwrap_or_default();
+        let info = inspect(
+            instance,
+            &state.context,
+            entry.to_owned(),
+            Rc::clone(&claim.claim),
+        )?;
+        if info.claim.allocation.is_none() && info.structured {
+            to_allocate.push(Rc::clone(&info.claim));
+        }
+        state.claims.push(info);
+    }
+    if !to_allocate.is_empty() {
+        if let Some(rule) = instance.view.taint_rule() {
+            let text = format!(
+                "DeviceTaintRule {rule}: not implemented (gate DRADeviceTaintRules), remove it to ignore it"
+            );
+            return Err(Status::new(Code::InvalidObject, text));
+        }
+        state.allocator = Some(Allocator::new(to_allocate));
+    }
+    Ok(Some(state))
+}
+
+/// The pod's scheduling context, if classic DRA is on and it is there.
+fn known_context(instance: &Instance, pod: &Pod) -> Result<Context, Status> {
+    if !instance
+        .profile()
+        .enabled(Feature::DraControlPlaneController)
+    {
+        return Ok(Context::default());
+    }
+    match instance
+        .view
+        .scheduling_context(&pod.meta.namespace, &pod.meta.name)
+    {
+        None => Ok(Context::default()),
+        Some(Err(problem)) => Err(Status::new(Code::InvalidObject, problem.to_string())),
+        Some(Ok(known)) if known.meta.controller_uid.as_deref() == Some(pod.meta.uid.as_str()) => {
+            Ok(Context {
+                known: Some(Rc::clone(known)),
+                ..Context::default()
+            })
+        }
+        Some(Ok(known)) => Err(Status::error(format!(
+            "PodSchedulingContext object with UID {} is not owned by Pod {}/{}",
+            known.meta.uid, pod.meta.namespace, pod.meta.name
+        ))),
+    }
+}
+
+/// Checks one claim; the steps are those of spec 7.2.6.
+fn inspect(
+    instance: &Instance,
+    context: &Context,
+    entry: String,
+    claim: Rc<ResourceClaim>,
+) -> Result<ClaimInfo, Status> {
+    if !claim.controller.is_empty()
+        && !instance
+            .profile()
+            .enabled(Feature::DraControlPlaneController)
+    {
+        return Err(Status::unresolvable(
+            "resourceclaim depends on disabled DRAControlPlaneController feature",
+        ));
+    }
+    if claim.deallocation_requested {
+        return Err(Status::unresolvable("resourceclaim must be reallocated"));
+    }
+    let mut info = ClaimInfo {
+        entry,
+        structured: claim.controller.is_empty(),
+        available_on_nodes: BTreeMap::new(),
+        unsuitable_nodes: None,
+        allocation: None,
+        claim: Rc::clone(&claim),
+    };
+    if let Some(allocation) = &claim.allocation {
+        info.structured = allocation.controller.is_empty();
+        if let Some(selector) = &allocation.node_selector {
+            let selector = NodeSelector::parse(selector).map_err(Status::error)?;
+            info.available_on_nodes.insert(String::new(), selector);
+        }
+        return Ok(info);
+    }
+    if info.structured {
+        if instance.view.is_in_flight(&claim.meta.uid) {
+            return Err(Status::unresolvable(format!(
+                "resource claim {}/{} is in the process of being allocated",
+                claim.meta.namespace, claim.meta.name
+            )));
+        }
+    } else {
+        info.unsuitable_nodes = context
+            .unsuitable_nodes(&info.entry)
+            .map(<[String]>::to_vec);
+    }
+    check_classes(instance, &mut info)?;
+    Ok(info)
+}
+
+/// Every request's class exists; classic claims also take the class's node selector.
+fn check_classes(instance: &Instance, info: &mut ClaimInfo) -> Result<(), Status> {
+    for request in &info.claim.requests {
+        let class_name = match &request.body {
+            RequestBody::Exactly(exactly) => exactly.device_class_name.as_str(),
+            RequestBody::FirstAvailable(_) => "",
+        };
+        if class_name.is_empty() {
+            return Err(Status::error(format!(
+                "request {}: unsupported request type",
+                request.name
+            )));
+        }
+        let class = match instance.view.class(class_name) {
+            None => {
+                return Err(Status::unresolvable(format!(
+                    "request {}: device class {class_name} does not exist",
+                    request.name
+                )));
+            }
+            Some(Err(problem)) => {
+                return Err(Status::new(Code::InvalidObject, problem.to_string()));
+            }
+            Some(Ok(class)) => class,
+        };
+        if let (false, Some(selector)) = (info.structured, &class.suitable_nodes) {
+            let selector = NodeSelector::parse(selector).map_err(Status::error)?;
+            info.available_on_nodes
+                .insert(class_name.to_owned(), selector);
+        }
+    }
+    Ok(())
+}

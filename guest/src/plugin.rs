@@ -1,0 +1,388 @@
+//! The plugin as one instance of it: what is exported, in plain Rust. Decodes pods and plans, catches up with the cluster,
+//! and calls the extension points; no decisions.
+
+use std::rc::Rc;
+
+use crate::allocator::{Allocator, Outcome};
+use crate::api::{Pod, ResourceClaim, wire};
+use crate::claims::{self, Lookup, PodClaim};
+use crate::cluster::View;
+use crate::config::Config;
+use crate::cycle::{Answers, Cycle, Scope, State};
+use crate::extension_points::{
+    filter, post_bind, post_filter, pre_bind, pre_enqueue, pre_filter, pre_score, reserve,
+    unreserve,
+};
+use crate::hints::{self, Event, Hint, Interest};
+use crate::host::{Host, Level, Object, ObjectRef, Slot, kinds};
+use crate::plan::Plan;
+use crate::profile::{Feature, Profile};
+use crate::status::{Code, Status};
+
+/// Name under which the scheduler reports this plugin.
+pub const NAME: &str = "DynamicResources";
+/// Version of the plugin, for people.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// Versions of resource.k8s.io that are understood, the preferred one first.
+const VERSIONS: [&str; 4] = [
+    "resource.k8s.io/v1",
+    "resource.k8s.io/v1beta2",
+    "resource.k8s.io/v1beta1",
+    "resource.k8s.io/v1alpha3",
+];
+
+/// A call of the API.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "documented in the contract, lifecycle.verb")]
+pub enum Verb {
+    Get,
+    Create,
+    Update,
+    UpdateStatus,
+    PatchStatus,
+    Apply,
+    Delete,
+}
+
+/// What the plugin does with a kind: `lifecycle.access`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Access {
+    /// Kind.
+    pub kind: &'static str,
+    /// API versions.
+    pub versions: &'static [&'static str],
+    /// Followed.
+    pub read: bool,
+    /// Calls.
+    pub verbs: &'static [Verb],
+}
+
+/// What the plugin is: `lifecycle.description`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Description {
+    /// Name.
+    pub name: &'static str,
+    /// Version.
+    pub version: &'static str,
+    /// Calls that do something.
+    pub points: &'static [&'static str],
+    /// Kinds.
+    pub accesses: &'static [Access],
+}
+
+const DESCRIPTION: Description = Description {
+    name: NAME,
+    version: VERSION,
+    points: &[
+        "pre-enqueue",
+        "hints",
+        "pre-filter",
+        "filter",
+        "post-filter",
+        "pre-score",
+        "reserve",
+        "pre-bind",
+        "unreserve",
+        "post-bind",
+    ],
+    accesses: &[
+        Access {
+            kind: kinds::NODE,
+            versions: &["v1"],
+            read: true,
+            verbs: &[],
+        },
+        Access {
+            kind: kinds::RESOURCE_CLAIM,
+            versions: &VERSIONS,
+            read: true,
+            verbs: &[
+                Verb::Get,
+                Verb::Update,
+                Verb::UpdateStatus,
+                Verb::PatchStatus,
+            ],
+        },
+        Access {
+            kind: kinds::DEVICE_CLASS,
+            versions: &VERSIONS,
+            read: true,
+            verbs: &[],
+        },
+        Access {
+            kind: kinds::RESOURCE_SLICE,
+            versions: &VERSIONS,
+            read: true,
+            verbs: &[],
+        },
+        Access {
+            kind: kinds::DEVICE_TAINT_RULE,
+            versions: &VERSIONS,
+            read: true,
+            verbs: &[],
+        },
+        Access {
+            kind: kinds::POD_SCHEDULING_CONTEXT,
+            versions: &["resource.k8s.io/v1alpha3"],
+            read: true,
+            verbs: &[Verb::Create, Verb::Update, Verb::Apply, Verb::Delete],
+        },
+    ],
+};
+
+/// One instance of the plugin: configuration and caches.
+#[derive(Default)]
+pub struct Plugin {
+    instance: Instance,
+    /// One handle per living cycle is shared with it.
+    alive: Rc<()>,
+}
+
+/// What the extension points work with.
+pub struct Instance {
+    config: Config,
+    /// The cluster as this instance knows it.
+    pub view: View,
+}
+
+impl Default for Instance {
+    fn default() -> Self {
+        let config = Config::default();
+        Self {
+            view: View::new(&config.profile),
+            config,
+        }
+    }
+}
+
+impl Instance {
+    /// Version and gates.
+    pub fn profile(&self) -> &Profile {
+        &self.config.profile
+    }
+
+    fn is_enabled(&self) -> bool {
+        self.profile().enabled(Feature::DynamicResourceAllocation)
+    }
+
+    /// A claim as this instance knows it, for cycles.
+    pub fn claim(&self, host: &dyn Host, namespace: &str, name: &str) -> Lookup {
+        match self.view.claim(namespace, name) {
+            Some(Ok(claim)) => Ok(Rc::clone(claim)),
+            Some(Err(problem)) => Err(claims::Unresolved::Invalid(problem.to_string())),
+            // The text of a failed look-up is the cache's own (spec section 3.1).
+            None => self.claim_from_cache(host, namespace, name),
+        }
+    }
+
+    /// A claim as the host shows it now, for instances that follow nothing.
+    pub fn claim_from_cache(&self, host: &dyn Host, namespace: &str, name: &str) -> Lookup {
+        let object = host
+            .cached(kinds::RESOURCE_CLAIM, namespace, name)
+            .map_err(|error| claims::Unresolved::Refused(error.message))?;
+        wire::resource_claim(&object.json, self.profile())
+            .map(Rc::new)
+            .map_err(|problem| claims::Unresolved::Invalid(problem.to_string()))
+    }
+
+    /// Runs the allocator for a node.
+    pub fn allocate(&mut self, allocator: &mut Allocator, slot: Slot) -> Outcome {
+        self.view.allocate(allocator, slot, &self.config)
+    }
+}
+
+impl Plugin {
+    /// What the plugin is.
+    pub fn describe() -> &'static Description {
+        &DESCRIPTION
+    }
+
+    /// Takes the configuration. What was cached is forgotten: rules decide how objects are read.
+    pub fn configure(&mut self, host: &dyn Host, json: &[u8]) -> Result<(), String> {
+        let (config, notes) = Config::from_json(json)?;
+        for note in notes {
+            host.log(Level::Warn, &note, &[]);
+        }
+        self.instance = Instance {
+            view: View::new(&config.profile),
+            config,
+        };
+        Ok(())
+    }
+
+    /// Events that may help.
+    pub fn events_to_register(&self) -> Vec<Interest> {
+        hints::events_to_register(self.instance.profile())
+    }
+
+    /// See [`pre_enqueue`].
+    pub fn pre_enqueue(&mut self, host: &dyn Host, pod: &Object) -> Status {
+        if !self.instance.is_enabled() {
+            return Status::success();
+        }
+        match self.prepare(host, pod) {
+            Ok(pod) => pre_enqueue::pre_enqueue(&self.instance, host, &pod),
+            Err(status) => status,
+        }
+    }
+
+    /// See [`hints`].
+    pub fn hints(
+        &mut self,
+        host: &dyn Host,
+        event: &Event,
+        pods: &[Object],
+    ) -> Vec<Result<Hint, String>> {
+        if let Err(error) = self.catch_up(host) {
+            return pods.iter().map(|_| Err(error.clone())).collect();
+        }
+        let decoded = hints::Decoded::new(event, self.instance.profile());
+        pods.iter()
+            .map(|pod| self.hint(host, &decoded, pod))
+            .collect()
+    }
+
+    fn hint(
+        &self,
+        host: &dyn Host,
+        event: &Result<hints::Decoded, String>,
+        pod: &Object,
+    ) -> Result<Hint, String> {
+        let event = event.as_ref().map_err(Clone::clone)?;
+        let pod = wire::pod(&pod.json).map_err(|problem| problem.to_string())?;
+        Ok(event.hint(self.instance.profile(), &pod, || self.resolve(host, &pod)))
+    }
+
+    fn resolve(
+        &self,
+        host: &dyn Host,
+        pod: &Pod,
+    ) -> Result<Vec<PodClaim<Rc<ResourceClaim>>>, claims::Unresolved> {
+        claims::pod_claims(pod, self.instance.profile(), |namespace, name| {
+            self.instance.claim(host, namespace, name)
+        })
+    }
+
+    /// Begins a cycle.
+    pub fn pre_filter(&mut self, host: &dyn Host, pod: &Object) -> (Cycle, Scope) {
+        if Rc::strong_count(&self.alive) == 1 {
+            self.instance.view.selectors.make_room();
+        }
+        let pod_ref = pod.id.clone();
+        if !self.instance.is_enabled() {
+            return (self.cycle(Pod::default(), pod_ref), Scope::Skip);
+        }
+        let pod = match self.prepare(host, pod) {
+            Ok(pod) => pod,
+            Err(status) => return (self.cycle(Pod::default(), pod_ref), Scope::Rejected(status)),
+        };
+        let cycle = self.cycle(pod, pod_ref);
+        let mut state = State::default();
+        let scope = pre_filter::pre_filter(&self.instance, host, &cycle.pod, &mut state);
+        cycle.state.replace(state);
+        (cycle, scope)
+    }
+
+    fn cycle(&self, pod: Pod, pod_ref: ObjectRef) -> Cycle {
+        Cycle {
+            pod: Rc::new(pod),
+            pod_ref,
+            state: Rc::default(),
+            alive: Rc::clone(&self.alive),
+        }
+    }
+
+    /// See [`filter`].
+    pub fn filter(&mut self, cycle: &Cycle, nodes: &[Slot]) -> Answers {
+        filter::filter(&mut self.instance, &mut cycle.state.borrow_mut(), nodes)
+    }
+
+    /// See [`post_filter`].
+    pub fn post_filter(&mut self, host: &dyn Host, cycle: &Cycle) -> Status {
+        if !self.instance.is_enabled() {
+            return Status::unschedulable("plugin disabled");
+        }
+        post_filter::post_filter(
+            &self.instance,
+            host,
+            &cycle.pod,
+            &mut cycle.state.borrow_mut(),
+        )
+    }
+
+    /// See [`pre_score`].
+    pub fn pre_score(&mut self, host: &dyn Host, cycle: &Cycle, nodes: &[Slot]) -> Status {
+        pre_score::pre_score(&self.instance, host, &mut cycle.state.borrow_mut(), nodes)
+    }
+
+    /// See [`reserve`]. Returns the plan as bytes.
+    pub fn reserve(&mut self, host: &dyn Host, cycle: &Cycle, node: Slot) -> (Status, Vec<u8>) {
+        let mut state = cycle.state.borrow_mut();
+        let (status, plan) =
+            reserve::reserve(&mut self.instance, host, &cycle.pod, &mut state, node);
+        (status, plan.encode())
+    }
+
+    /// See [`pre_bind`]. Returns the new plan as bytes; one that cannot be read is returned as it came.
+    pub fn pre_bind(
+        &mut self,
+        host: &dyn Host,
+        pod: &Object,
+        _node: &str,
+        plan: Vec<u8>,
+    ) -> (Status, Vec<u8>) {
+        if plan.is_empty() {
+            return (Status::success(), plan);
+        }
+        let decoded = Plan::decode(&plan);
+        match (decoded, wire::pod(&pod.json)) {
+            (Ok(mut decoded), Ok(pod)) => {
+                let status = pre_bind::pre_bind(&self.instance, host, &pod, &mut decoded);
+                (status, decoded.encode())
+            }
+            (Err(error), _) => (Status::error(error), plan),
+            (_, Err(problem)) => (Status::new(Code::InvalidObject, problem.to_string()), plan),
+        }
+    }
+
+    /// See [`unreserve`].
+    pub fn unreserve(&mut self, host: &dyn Host, pod: &Object, _node: &str, plan: Option<Vec<u8>>) {
+        if !self.instance.is_enabled() {
+            return;
+        }
+        let plan = plan.map(|plan| Plan::decode(&plan)).transpose();
+        match (plan, wire::pod(&pod.json)) {
+            (Ok(plan), Ok(pod)) => unreserve::unreserve(&self.instance, host, &pod, plan),
+            (Err(error), _) => host.log(Level::Error, "unreserve", &[("err", &error)]),
+            (_, Err(problem)) => {
+                host.log(Level::Error, "unreserve", &[("err", &problem.to_string())])
+            }
+        }
+    }
+
+    /// See [`post_bind`].
+    pub fn post_bind(&mut self, host: &dyn Host, pod: &Object, _node: &str, plan: &[u8]) {
+        if plan.is_empty() || !self.instance.profile().has_classic_dra() {
+            return;
+        }
+        match (Plan::decode(plan), wire::pod(&pod.json)) {
+            (Ok(plan), Ok(pod)) => post_bind::post_bind(host, &pod, &plan),
+            (Err(error), _) => host.log(Level::Error, "post-bind", &[("err", &error)]),
+            (_, Err(problem)) => {
+                host.log(Level::Error, "post-bind", &[("err", &problem.to_string())])
+            }
+        }
+    }
+
+    fn prepare(&mut self, host: &dyn Host, pod: &Object) -> Result<Pod, Status> {
+        self.catch_up(host).map_err(Status::error)?;
+        wire::pod(&pod.json)
+            .map_err(|problem| Status::new(Code::InvalidObject, problem.to_string()))
+    }
+
+    fn catch_up(&mut self, host: &dyn Host) -> Result<(), String> {
+        let Instance { config, view } = &mut self.instance;
+        view.catch_up(host, &config.profile)
+    }
+}
