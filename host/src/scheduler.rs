@@ -441,7 +441,7 @@ impl Scheduler {
         self.queue
             .failed(uid, failure.rejection.clone(), now, &mut self.seat);
         if let Some(record) = self.pods.get_mut(uid) {
-            record.memory.end(state, failure.status.code);
+            record.memory.end(state, &failure);
             record.outcome.fail(failure, &self.seat.description().name);
         }
     }
