@@ -7,4 +7,11 @@ pub mod object;
 
 pub mod manifest;
 
+pub mod api;
+pub mod clock;
+pub mod cluster;
+pub mod event;
+pub mod stand_ins;
+
 pub mod plugin;
+pub mod services;

@@ -12,9 +12,14 @@ const EXPANSION_BYTES: usize = 64 << 20;
 const EXPANSION_VALUES: usize = 1 << 20;
 
 /// Parses one document; `None` if it is empty.
-pub(super) fn parse(file: &str, chunk: Chunk<'_>, number: usize) -> Result<Option<Document>, InputError> {
-    let parsed: Spanned<Top<Spanned<Tree>>> = serde_saphyr::from_str_with_options(chunk.text, options(chunk.text.len()))
-        .map_err(|error| explain(file, chunk, &error))?;
+pub(super) fn parse(
+    file: &str,
+    chunk: Chunk<'_>,
+    number: usize,
+) -> Result<Option<Document>, InputError> {
+    let parsed: Spanned<Top<Spanned<Tree>>> =
+        serde_saphyr::from_str_with_options(chunk.text, options(chunk.text.len()))
+            .map_err(|error| explain(file, chunk, &error))?;
     let line_of = |location: serde_saphyr::Location| {
         let line = usize::try_from(location.line()).unwrap_or_default();
         chunk.line + line.saturating_sub(1)
@@ -48,7 +53,10 @@ fn options(length: usize) -> Options {
 
 fn explain(file: &str, chunk: Chunk<'_>, error: &serde_saphyr::Error) -> InputError {
     let error = error.without_snippet();
-    let message = format!("not valid YAML: {}", DefaultMessageFormatter.format_message(error));
+    let message = format!(
+        "not valid YAML: {}",
+        DefaultMessageFormatter.format_message(error)
+    );
     let Some(location) = error.location() else {
         return InputError::at(file, chunk.line, None, message);
     };
