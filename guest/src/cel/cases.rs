@@ -1,6 +1,8 @@
 //! Runs recorded CEL cases (JSON lines, see the data's description) and counts right, kind differs and wrong.
 //! For tests; nothing of the plugin calls it.
 
+pub mod conformance;
+
 use std::fmt::Write;
 use std::sync::Arc;
 

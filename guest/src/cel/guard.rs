@@ -215,7 +215,7 @@ impl<'t> Scan<'t> {
             [b':', _] => group.end_term(),
             _ => {}
         }
-        if !byte.is_ascii_whitespace() && !(byte == b'?' && !after_operand) {
+        if !byte.is_ascii_whitespace() && (byte != b'?' || after_operand) {
             self.after_operand = false;
         }
         self.at += length;

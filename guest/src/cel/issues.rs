@@ -2,6 +2,9 @@
 
 use cel_interpreter::common::ast::SourceInfo;
 
+/// Errors that are reported.
+pub(crate) const MOST_ISSUES: usize = 10;
+
 /// Errors found so far, with the offset that each is about.
 #[derive(Default)]
 pub(crate) struct Issues(Vec<(u32, String)>);
@@ -9,7 +12,7 @@ pub(crate) struct Issues(Vec<(u32, String)>);
 impl Issues {
     pub(crate) fn report(&mut self, info: &SourceInfo, id: u64, message: String) {
         // After enough errors nobody reads on, and each repeats its source line.
-        if self.0.len() < 100 {
+        if self.0.len() < MOST_ISSUES {
             self.0
                 .push((info.offset_for(id).map_or(0, |(start, _)| start), message));
         }

@@ -4,14 +4,48 @@ use std::time::{Duration, Instant};
 
 use super::*;
 
+/// 4 MiB is enough for optimised code (2 MiB natively); frames of unoptimised code are larger.
+const GUEST_STACK: usize = if cfg!(debug_assertions) {
+    16 << 20
+} else {
+    4 << 20
+};
+
 /// Runs with the stack that the guest is to have.
 fn on_guest_stack(test: impl FnOnce() + Send + 'static) {
     let thread = std::thread::Builder::new()
-        .stack_size(16 << 20)
+        .stack_size(GUEST_STACK)
         .spawn(test)
         .expect("thread");
     if let Err(panic) = thread.join() {
         std::panic::resume_unwind(panic);
+    }
+}
+
+/// Processor time of this thread, so that a busy machine does not fail the test; elapsed time where that is unknown.
+struct Stopwatch {
+    started: Instant,
+    before: Option<u64>,
+}
+
+impl Stopwatch {
+    fn start() -> Self {
+        Self {
+            started: Instant::now(),
+            before: Self::processor_nanos(),
+        }
+    }
+
+    fn processor_nanos() -> Option<u64> {
+        let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
+        text.split(' ').next()?.parse().ok()
+    }
+
+    fn elapsed(&self) -> Duration {
+        match (self.before, Self::processor_nanos()) {
+            (Some(before), Some(now)) => Duration::from_nanos(now - before),
+            _ => self.started.elapsed(),
+        }
     }
 }
 
@@ -43,14 +77,9 @@ fn depth_is_limited_as_in_cel_go() {
             compile(&chain(240)).err()
         );
         assert!(compile(&chain(260)).is_err());
-        let calls = |n: usize| {
-            format!(
-                "{}true{}",
-                "dyn(".repeat(n),
-                ") == true".repeat(1) + &")".repeat(n - 1)
-            )
-        };
-        assert!(compile(&calls(230)).is_ok() || compile(&calls(230)).is_err());
+        let calls = |n: usize| format!("{}true{} == true", "dyn(".repeat(n), ")".repeat(n));
+        assert_eq!(verdict_of(&calls(240)), Ok(true));
+        assert!(compile(&calls(260)).is_err());
         let ternaries = |n: usize| format!("{}true", "false ? false : ".repeat(n));
         assert_eq!(verdict_of(&ternaries(200)), Ok(true));
         assert!(compile(&ternaries(300)).is_err());
@@ -181,6 +210,9 @@ fn bombs() -> Vec<String> {
             .collect::<String>(),
         ")".repeat(200)
     ));
+    bombs.push(format!("[{}1].size() > 0", "1,".repeat(5_000)));
+    bombs.push(format!("{}true", "1==1&&".repeat(1_700)));
+    bombs.push(format!("{}true", "a.b==1||".repeat(1_270)));
     bombs.push(format!("'x'.matches('{}')", r"\\pL{1000}".repeat(900)));
     bombs.push(format!(
         "'x'.matches('{}')",
@@ -213,7 +245,7 @@ fn bombs_end_soon() {
         let mut slow = Vec::new();
         for bomb in bombs() {
             let head: String = bomb.chars().take(40).collect();
-            let started = Instant::now();
+            let started = Stopwatch::start();
             let compiled = env.compile(&bomb);
             let compile_time = started.elapsed();
             if let Ok(program) = &compiled {
@@ -222,11 +254,12 @@ fn bombs_end_soon() {
             drop(compiled);
             let total = started.elapsed();
             eprintln!("{compile_time:>10.2?} {total:>10.2?} {head:?}");
-            // Without optimisation everything takes ten times longer.
+            // 50 ms on a machine with nothing else to do; shared caches cost up to half of it, and without optimisation
+            // everything takes ten times longer.
             let limit = if cfg!(debug_assertions) {
                 Duration::from_millis(1500)
             } else {
-                Duration::from_millis(50)
+                Duration::from_millis(100)
             };
             if compile_time > limit || total > limit * 20 {
                 slow.push((compile_time, total, head));
@@ -264,7 +297,7 @@ fn costly_expressions_are_cancelled() {
     ];
     let cancelled = Err("operation cancelled: actual cost limit exceeded".to_string());
     for expression in costly {
-        let started = Instant::now();
+        let started = Stopwatch::start();
         assert_eq!(verdict_of(&expression), cancelled, "{expression}");
         // Nothing can absorb it.
         assert_eq!(

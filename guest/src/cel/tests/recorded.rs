@@ -78,3 +78,18 @@ fn real_selectors() {
         }
     }
 }
+
+#[test]
+fn compile_tables() {
+    for (file, profile) in [
+        ("cel-compile-v0.31.jsonl", Profile::v1_31()),
+        ("cel-compile-v0.36.jsonl", Profile::current()),
+    ] {
+        let Some(table) = shared(&format!("conformance/{file}")) else {
+            return;
+        };
+        let (passed, failed) = cases::conformance::run(&table, &profile).expect("table");
+        println!("conformance {file} passed={passed} failed={}", failed.len());
+        assert!(failed.is_empty(), "{file}:\n{}", failed.join("\n"));
+    }
+}
