@@ -16,9 +16,6 @@ mod strategic;
 mod watch;
 mod write;
 
-#[cfg(test)]
-mod tests;
-
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
@@ -311,3 +308,6 @@ impl From<Verb> for Operation {
         Self::Api(verb)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -6,9 +6,6 @@ mod in_flight;
 mod log;
 mod stream;
 
-#[cfg(test)]
-mod tests;
-
 use std::collections::BTreeMap;
 
 use crate::api::{ApiServer, Caller, WatchEvent, WatchType};
@@ -387,3 +384,6 @@ impl Services for Cluster {
         self.logs.write(level, plugin, message, fields);
     }
 }
+
+#[cfg(test)]
+mod tests;
