@@ -645,6 +645,7 @@ pub trait Services: Send {
 pub type SharedServices = Arc<Mutex<dyn Services>>;
 
 mod binding;
+mod builtin;
 mod component;
 mod contract;
 mod convert;
@@ -664,6 +665,7 @@ mod suspend;
 mod verify;
 mod wasi;
 
+pub use builtin::BUILT_IN;
 pub use component::Component;
 pub use engine::{CompileCache, Runtime};
 pub use inspect::Inspection;
