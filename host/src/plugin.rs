@@ -644,6 +644,7 @@ pub trait Services: Send {
 /// The services, shared by all instances. The host's loop runs one call at a time, so the lock is never waited for.
 pub type SharedServices = Arc<Mutex<dyn Services>>;
 
+mod advisor;
 mod binding;
 mod builtin;
 mod component;
@@ -665,6 +666,7 @@ mod suspend;
 mod verify;
 mod wasi;
 
+pub use advisor::{Advisor, Finding, Severity};
 pub use builtin::BUILT_IN;
 pub use component::Component;
 pub use engine::{CompileCache, Runtime};
