@@ -449,7 +449,9 @@ pub enum Suspension {
     },
 }
 
+mod advisor;
 mod binding;
+mod builtin;
 mod component;
 mod contract;
 mod convert;
@@ -469,6 +471,8 @@ mod suspend;
 mod verify;
 mod wasi;
 
+pub use advisor::{Advisor, Finding, Severity};
+pub use builtin::BUILT_IN;
 pub use component::Component;
 pub use engine::{CompileCache, Runtime};
 pub use inspect::Inspection;

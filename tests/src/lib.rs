@@ -5,6 +5,14 @@ pub mod native;
 #[cfg(test)]
 mod build_script;
 #[cfg(test)]
+mod contract;
+#[cfg(test)]
+mod fixture;
+#[cfg(test)]
+mod limits;
+#[cfg(test)]
+mod load;
+#[cfg(test)]
 mod repository;
 #[cfg(test)]
 mod stale;

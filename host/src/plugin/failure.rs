@@ -55,3 +55,19 @@ pub(super) fn root_cause(error: &wasmtime::Error) -> String {
         .unwrap_or_default()
         .to_owned()
 }
+
+/// All layers of an error that came up before anything ran, the outermost first.
+pub(super) fn whole_chain(error: &wasmtime::Error) -> String {
+    let layers: Vec<String> = error
+        .chain()
+        .map(|layer| {
+            layer
+                .to_string()
+                .lines()
+                .next()
+                .unwrap_or_default()
+                .to_owned()
+        })
+        .collect();
+    layers.join(": ")
+}

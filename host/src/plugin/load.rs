@@ -13,7 +13,7 @@ use super::contract::exports::{advice, enqueue, explain, lifecycle, scheduling};
 use super::contract::{imports, interface};
 use super::convert;
 use super::engine::Runtime;
-use super::failure::{self, root_cause};
+use super::failure::{self, root_cause, whole_chain};
 use super::instance::{Call, Indices, Live};
 use super::limits::Limits;
 use super::nothing::NoServices;
@@ -120,7 +120,7 @@ fn load(
     let compiled = Compiled::from_binary(engine, bytes)
         .map_err(|error| Unusable::Invalid(root_cause(&error)))?;
     let (pre, indices, binding) =
-        link(runtime, &compiled).map_err(|error| Unusable::Types(root_cause(&error)))?;
+        link(runtime, &compiled).map_err(|error| Unusable::Types(whole_chain(&error)))?;
 
     let mut shared = Shared {
         limits: settings.limits.clone(),
