@@ -50,7 +50,10 @@ impl PodRequirements {
     /// Reads a pod. The error names the field.
     pub(crate) fn of(pod: &Value) -> Result<Self, String> {
         let tolerations = Toleration::all_of(pod)?;
-        let node_name = pod.pointer("/spec/nodeName").and_then(Value::as_str).filter(|name| !name.is_empty());
+        let node_name = pod
+            .pointer("/spec/nodeName")
+            .and_then(Value::as_str)
+            .filter(|name| !name.is_empty());
         Ok(Self {
             node_name: node_name.map(str::to_owned),
             tolerates_unschedulable: taints::tolerates_unschedulable(&tolerations),
@@ -78,7 +81,10 @@ impl NodeFacts {
         let value = node.value();
         Self {
             name: node.id().name.clone(),
-            unschedulable: value.pointer("/spec/unschedulable").and_then(Value::as_bool).unwrap_or_default(),
+            unschedulable: value
+                .pointer("/spec/unschedulable")
+                .and_then(Value::as_bool)
+                .unwrap_or_default(),
             taints: taints::taints_of(value),
             labels: Labels::of(value),
             allocatable: Allocatable::of(value),
@@ -87,19 +93,38 @@ impl NodeFacts {
 
     /// Everything but resources.
     pub(crate) fn check_placement(&self, pod: &PodRequirements) -> Result<(), Rejection> {
-        let refuse = |plugin, reason: String| Err(Rejection { plugin, code: Code::UnschedulableAndUnresolvable, reason });
+        let refuse = |plugin, reason: String| {
+            Err(Rejection {
+                plugin,
+                code: Code::UnschedulableAndUnresolvable,
+                reason,
+            })
+        };
         if self.unschedulable && !pod.tolerates_unschedulable {
             return refuse("NodeUnschedulable", "node(s) were unschedulable".to_owned());
         }
-        if pod.node_name.as_ref().is_some_and(|name| **name != *self.name) {
-            return refuse("NodeName", "node(s) didn't match the requested node name".to_owned());
+        if pod
+            .node_name
+            .as_ref()
+            .is_some_and(|name| **name != *self.name)
+        {
+            return refuse(
+                "NodeName",
+                "node(s) didn't match the requested node name".to_owned(),
+            );
         }
         if let Some(taint) = taints::untolerated(&self.taints, &pod.tolerations) {
-            let reason = format!("node(s) had untolerated taint {{{}: {}}}", taint.key, taint.value);
+            let reason = format!(
+                "node(s) had untolerated taint {{{}: {}}}",
+                taint.key, taint.value
+            );
             return refuse("TaintToleration", reason);
         }
         if !pod.affinity.matches(&self.labels, &self.name) {
-            return refuse("NodeAffinity", "node(s) didn't match Pod's node affinity/selector".to_owned());
+            return refuse(
+                "NodeAffinity",
+                "node(s) didn't match Pod's node affinity/selector".to_owned(),
+            );
         }
         Ok(())
     }
@@ -110,12 +135,20 @@ impl NodeFacts {
             Ok(allocatable) => allocatable,
             Err(problem) => {
                 let reason = format!("node(s) could not be read: {problem}");
-                return Err(Rejection { plugin: PLUGIN, code: Code::UnschedulableAndUnresolvable, reason });
+                return Err(Rejection {
+                    plugin: PLUGIN,
+                    code: Code::UnschedulableAndUnresolvable,
+                    reason,
+                });
             }
         };
         resources::check(&pod.resources, allocatable, used).map_err(|shortage| Rejection {
             plugin: PLUGIN,
-            code: if shortage.unresolvable { Code::UnschedulableAndUnresolvable } else { Code::Unschedulable },
+            code: if shortage.unresolvable {
+                Code::UnschedulableAndUnresolvable
+            } else {
+                Code::Unschedulable
+            },
             reason: shortage.reasons.join(", "),
         })
     }
@@ -150,7 +183,11 @@ impl Filters {
     /// Adds or replaces the node with this number. After an error, which names the field, the node is there but refuses pods.
     pub fn put_node(&mut self, slot: Slot, node: &Object) -> Result<(), String> {
         let facts = NodeFacts::of(node);
-        let problem = facts.allocatable.as_ref().err().map(|problem| format!("{}: {problem}", node.id()));
+        let problem = facts
+            .allocatable
+            .as_ref()
+            .err()
+            .map(|problem| format!("{}: {problem}", node.id()));
         let index = self.index_of(&facts.name);
         let slot = slot as usize;
         if self.nodes.len() <= slot {
@@ -183,7 +220,10 @@ impl Filters {
         let requested = Resources::requested_by(pod.value());
         let (resources, problem) = match requested {
             Ok(resources) => (resources, Ok(())),
-            Err(problem) => (Resources::default(), Err(format!("{}: {problem}", pod.id()))),
+            Err(problem) => (
+                Resources::default(),
+                Err(format!("{}: {problem}", pod.id())),
+            ),
         };
         let node = self.index_of(node);
         self.used[node].add(&resources);
@@ -208,7 +248,11 @@ impl Filters {
     pub fn check(&self, pod: &PodRequirements, slot: Slot) -> Result<(), Rejection> {
         let Some((node, used)) = self.nodes.get(slot as usize).and_then(Option::as_ref) else {
             let reason = format!("node {slot} is gone");
-            return Err(Rejection { plugin: "", code: Code::UnschedulableAndUnresolvable, reason });
+            return Err(Rejection {
+                plugin: "",
+                code: Code::UnschedulableAndUnresolvable,
+                reason,
+            });
         };
         node.check_placement(pod)?;
         node.check_resources(pod, &self.used[*used])

@@ -14,14 +14,22 @@ pub(super) struct Labels(Vec<(String, String)>);
 impl Labels {
     /// Labels of any object.
     pub(super) fn of(object: &Value) -> Self {
-        let text = |(key, value): (&String, &Value)| Some((key.clone(), value.as_str()?.to_owned()));
-        let mut labels: Vec<_> = map_at(object, "/metadata/labels").into_iter().flatten().filter_map(text).collect();
+        let text =
+            |(key, value): (&String, &Value)| Some((key.clone(), value.as_str()?.to_owned()));
+        let mut labels: Vec<_> = map_at(object, "/metadata/labels")
+            .into_iter()
+            .flatten()
+            .filter_map(text)
+            .collect();
         labels.sort_unstable();
         Self(labels)
     }
 
     fn get(&self, key: &str) -> Option<&str> {
-        let at = self.0.binary_search_by(|(known, _)| known.as_str().cmp(key)).ok()?;
+        let at = self
+            .0
+            .binary_search_by(|(known, _)| known.as_str().cmp(key))
+            .ok()?;
         self.0.get(at).map(|(_, value)| value.as_str())
     }
 }
@@ -65,25 +73,53 @@ impl NodeAffinity {
     pub(super) fn of(pod: &Value) -> Result<Self, String> {
         let mut selector = Vec::new();
         for (key, value) in map_at(pod, "/spec/nodeSelector").into_iter().flatten() {
-            let value = value.as_str().ok_or_else(|| format!("spec.nodeSelector[{key}] is not a string; put it in quotes"))?;
+            let value = value.as_str().ok_or_else(|| {
+                format!("spec.nodeSelector[{key}] is not a string; put it in quotes")
+            })?;
             selector.push((key.clone(), value.to_owned()));
         }
         if !is_set(pod, REQUIRED) {
-            return Ok(Self { selector, terms: None });
+            return Ok(Self {
+                selector,
+                terms: None,
+            });
         }
         let path = REQUIRED.trim_start_matches('/').replace('/', ".");
-        let terms = match pod.pointer(REQUIRED).and_then(|required| required.get("nodeSelectorTerms")) {
+        let terms = match pod
+            .pointer(REQUIRED)
+            .and_then(|required| required.get("nodeSelectorTerms"))
+        {
             Some(Value::Array(terms)) if !terms.is_empty() => terms,
-            _ => return Err(format!("{path}.nodeSelectorTerms must have at least one term")),
+            _ => {
+                return Err(format!(
+                    "{path}.nodeSelectorTerms must have at least one term"
+                ));
+            }
         };
-        let read = |(index, term)| Term::read(term).map_err(|error| format!("{path}.nodeSelectorTerms[{index}].{error}"));
-        Ok(Self { selector, terms: Some(terms.iter().enumerate().map(read).collect::<Result<_, _>>()?) })
+        let read = |(index, term)| {
+            Term::read(term).map_err(|error| format!("{path}.nodeSelectorTerms[{index}].{error}"))
+        };
+        Ok(Self {
+            selector,
+            terms: Some(
+                terms
+                    .iter()
+                    .enumerate()
+                    .map(read)
+                    .collect::<Result<_, _>>()?,
+            ),
+        })
     }
 
     /// Whether a node meets them.
     pub(super) fn matches(&self, labels: &Labels, name: &str) -> bool {
-        self.selector.iter().all(|(key, value)| labels.get(key) == Some(value))
-            && self.terms.as_ref().is_none_or(|terms| terms.iter().any(|term| term.matches(labels, name)))
+        self.selector
+            .iter()
+            .all(|(key, value)| labels.get(key) == Some(value))
+            && self
+                .terms
+                .as_ref()
+                .is_none_or(|terms| terms.iter().any(|term| term.matches(labels, name)))
     }
 }
 
@@ -96,17 +132,27 @@ impl Term {
             }
             Ok((key.to_owned(), Test::read(expression)?))
         })?;
-        Ok(Self { labels, names: each(term, "matchFields", NameTest::read)? })
+        Ok(Self {
+            labels,
+            names: each(term, "matchFields", NameTest::read)?,
+        })
     }
 
     fn matches(&self, labels: &Labels, name: &str) -> bool {
         !(self.labels.is_empty() && self.names.is_empty())
-            && self.labels.iter().all(|(key, test)| test.holds(labels.get(key)))
+            && self
+                .labels
+                .iter()
+                .all(|(key, test)| test.holds(labels.get(key)))
             && self.names.iter().all(|test| test.holds(name))
     }
 }
 
-fn each<T>(term: &Value, key: &str, read: impl Fn(&Value) -> Result<T, String>) -> Result<Vec<T>, String> {
+fn each<T>(
+    term: &Value,
+    key: &str,
+    read: impl Fn(&Value) -> Result<T, String>,
+) -> Result<Vec<T>, String> {
     let one = |(index, value)| read(value).map_err(|error| format!("{key}[{index}].{error}"));
     list_in(term, key).iter().enumerate().map(one).collect()
 }
@@ -120,21 +166,37 @@ impl Test {
             ("NotIn", _) => Ok(Self::NotIn(values)),
             ("Exists", []) => Ok(Self::Exists),
             ("DoesNotExist", []) => Ok(Self::DoesNotExist),
-            ("Exists" | "DoesNotExist", _) => Err("values must be empty for Exists and DoesNotExist".to_owned()),
-            (operator @ ("Gt" | "Lt"), values) => {
-                let [value] = values else { return Err("values must be one integer for Gt and Lt".to_owned()) };
-                let number = value.parse().map_err(|_| format!("values: {value:?} is not an integer, as Gt and Lt need"))?;
-                Ok(if operator == "Gt" { Self::Gt(number) } else { Self::Lt(number) })
+            ("Exists" | "DoesNotExist", _) => {
+                Err("values must be empty for Exists and DoesNotExist".to_owned())
             }
-            (other, _) => Err(format!("operator {other:?} is not one of In, NotIn, Exists, DoesNotExist, Gt, Lt")),
+            (operator @ ("Gt" | "Lt"), values) => {
+                let [value] = values else {
+                    return Err("values must be one integer for Gt and Lt".to_owned());
+                };
+                let number = value.parse().map_err(|_| {
+                    format!("values: {value:?} is not an integer, as Gt and Lt need")
+                })?;
+                Ok(if operator == "Gt" {
+                    Self::Gt(number)
+                } else {
+                    Self::Lt(number)
+                })
+            }
+            (other, _) => Err(format!(
+                "operator {other:?} is not one of In, NotIn, Exists, DoesNotExist, Gt, Lt"
+            )),
         }
     }
 
     fn holds(&self, label: Option<&str>) -> bool {
         let number = || label.and_then(|label| label.parse::<i64>().ok());
         match self {
-            Self::In(values) => label.is_some_and(|label| values.iter().any(|value| value == label)),
-            Self::NotIn(values) => label.is_none_or(|label| !values.iter().any(|value| value == label)),
+            Self::In(values) => {
+                label.is_some_and(|label| values.iter().any(|value| value == label))
+            }
+            Self::NotIn(values) => {
+                label.is_none_or(|label| !values.iter().any(|value| value == label))
+            }
             Self::Exists => label.is_some(),
             Self::DoesNotExist => label.is_none(),
             Self::Gt(bound) => number().is_some_and(|number| number > *bound),
@@ -147,7 +209,9 @@ impl NameTest {
     fn read(field: &Value) -> Result<Self, String> {
         let key = text_at(field, "key");
         if key != "metadata.name" {
-            return Err(format!("key {key:?} is not supported; only metadata.name is"));
+            return Err(format!(
+                "key {key:?} is not supported; only metadata.name is"
+            ));
         }
         let Ok([value]) = <[String; 1]>::try_from(values_of(field)?) else {
             return Err("values must be one name".to_owned());
@@ -168,6 +232,11 @@ impl NameTest {
 }
 
 fn values_of(requirement: &Value) -> Result<Vec<String>, String> {
-    let text = |value: &Value| value.as_str().map(str::to_owned).ok_or("values: not a string; put it in quotes".to_owned());
+    let text = |value: &Value| {
+        value
+            .as_str()
+            .map(str::to_owned)
+            .ok_or("values: not a string; put it in quotes".to_owned())
+    };
     list_in(requirement, "values").iter().map(text).collect()
 }

@@ -38,7 +38,10 @@ impl Quantity {
             b'+' => (false, &text[1..]),
             _ => (false, text),
         };
-        let number_length = unsigned.bytes().take_while(|byte| byte.is_ascii_digit() || *byte == b'.').count();
+        let number_length = unsigned
+            .bytes()
+            .take_while(|byte| byte.is_ascii_digit() || *byte == b'.')
+            .count();
         let (number, suffix) = unsigned.split_at(number_length);
         let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
         let no_digits = whole.is_empty() && fraction.is_empty();
@@ -106,15 +109,27 @@ fn exponent_of(text: &str) -> Option<i32> {
         return None;
     }
     // Out of range is as good as the ends of the range: nothing but zero is left, or the maximum.
-    let magnitude = digits.parse::<i32>().map_or(10_000, |exponent| exponent.min(10_000));
-    Some(if text.starts_with('-') { -magnitude } else { magnitude })
+    let magnitude = digits
+        .parse::<i32>()
+        .map_or(10_000, |exponent| exponent.min(10_000));
+    Some(if text.starts_with('-') {
+        -magnitude
+    } else {
+        magnitude
+    })
 }
 
 /// `whole.fraction * 10^exponent` in nano-units, rounded up and capped.
 fn decimal(whole: &str, fraction: &str, exponent: i32) -> i128 {
     // The digits without a point, which stands `point` digits from the left once everything is in nano-units.
-    let digits = whole.bytes().chain(fraction.bytes()).map(|byte| i128::from(byte - b'0'));
-    let point = i64::try_from(whole.len()).unwrap_or(i64::MAX).saturating_add(i64::from(exponent)).saturating_add(9);
+    let digits = whole
+        .bytes()
+        .chain(fraction.bytes())
+        .map(|byte| i128::from(byte - b'0'));
+    let point = i64::try_from(whole.len())
+        .unwrap_or(i64::MAX)
+        .saturating_add(i64::from(exponent))
+        .saturating_add(9);
     let (mut value, mut position, mut rest) = (0_i128, 0_i64, false);
     for digit in digits {
         if position < point {
@@ -134,7 +149,9 @@ fn decimal(whole: &str, fraction: &str, exponent: i32) -> i128 {
 /// `whole.fraction * factor` in nano-units, rounded up and capped.
 fn binary(whole: &str, fraction: &str, factor: i128) -> i128 {
     let digit = |byte: u8| i128::from(byte - b'0');
-    let units = whole.bytes().fold(0, |value, byte| (value * 10 + digit(byte)).min(i128::from(i64::MAX)));
+    let units = whole.bytes().fold(0, |value, byte| {
+        (value * 10 + digit(byte)).min(i128::from(i64::MAX))
+    });
     // At most 2^60 * 10^9 each, so that the sum of two fits. From the last digit on, rounding down at each step gives the
     // same as rounding down once.
     let unit = factor * NANO;
@@ -144,7 +161,11 @@ fn binary(whole: &str, fraction: &str, factor: i128) -> i128 {
         rest |= below % 10 != 0;
         below /= 10;
     }
-    units.saturating_mul(unit).saturating_add(below).saturating_add(i128::from(rest)).min(MAX)
+    units
+        .saturating_mul(unit)
+        .saturating_add(below)
+        .saturating_add(i128::from(rest))
+        .min(MAX)
 }
 
 #[cfg(test)]
@@ -193,7 +214,10 @@ mod tests {
 
     #[test]
     fn other_texts_are_no_quantities() {
-        for text in ["", "-", ".", "+.", "1.2.3", "1 Gi", " 1", "1GiB", "1K", "1e", "1e+", "1e1.5", "0x10", "1_000", "ten", "1ki", "--1", "∞"] {
+        for text in [
+            "", "-", ".", "+.", "1.2.3", "1 Gi", " 1", "1GiB", "1K", "1e", "1e+", "1e1.5", "0x10",
+            "1_000", "ten", "1ki", "--1", "∞",
+        ] {
             assert_eq!(Quantity::parse(text), None, "{text}");
         }
         assert_eq!(Quantity::parse(&"9".repeat(1 << 20)), None);
@@ -203,9 +227,18 @@ mod tests {
 
     #[test]
     fn numbers_are_quantities() {
-        assert_eq!(Quantity::from_value(&serde_json::json!(4)), Quantity::parse("4"));
-        assert_eq!(Quantity::from_value(&serde_json::json!(0.25)), Quantity::parse("250m"));
-        assert_eq!(Quantity::from_value(&serde_json::json!(1e30)), Some(Quantity(MAX)));
+        assert_eq!(
+            Quantity::from_value(&serde_json::json!(4)),
+            Quantity::parse("4")
+        );
+        assert_eq!(
+            Quantity::from_value(&serde_json::json!(0.25)),
+            Quantity::parse("250m")
+        );
+        assert_eq!(
+            Quantity::from_value(&serde_json::json!(1e30)),
+            Some(Quantity(MAX))
+        );
     }
 
     #[test]

@@ -32,11 +32,17 @@ impl Resources {
     pub(super) fn requested_by(pod: &Value) -> Result<Self, String> {
         let mut total = Amounts::new();
         for (index, container) in list_at(pod, "/spec/containers").iter().enumerate() {
-            add(&mut total, &container_requests(container, &format!("spec.containers[{index}]"))?);
+            add(
+                &mut total,
+                &container_requests(container, &format!("spec.containers[{index}]"))?,
+            );
         }
         add_init_containers(pod, &mut total)?;
         override_by_pod(pod, &mut total)?;
-        add(&mut total, &amounts(map_at(pod, "/spec/overhead"), "spec.overhead")?);
+        add(
+            &mut total,
+            &amounts(map_at(pod, "/spec/overhead"), "spec.overhead")?,
+        );
         Ok(Self::rounded(&total))
     }
 
@@ -60,7 +66,9 @@ impl Resources {
 }
 
 fn find(sorted: &[(String, i128)], name: &str) -> Option<i128> {
-    let at = sorted.binary_search_by(|(known, _)| known.as_str().cmp(name)).ok()?;
+    let at = sorted
+        .binary_search_by(|(known, _)| known.as_str().cmp(name))
+        .ok()?;
     sorted.get(at).map(|(_, amount)| *amount)
 }
 
@@ -91,12 +99,18 @@ fn add_init_containers(pod: &Value, total: &mut Amounts) -> Result<(), String> {
 /// Requests for the pod as a whole take the place of the sum over its containers.
 fn override_by_pod(pod: &Value, total: &mut Amounts) -> Result<(), String> {
     let is_allowed = |name: &str| name == CPU || name == MEMORY || name.starts_with("hugepages-");
-    for (name, amount) in amounts(map_at(pod, "/spec/resources/limits"), "spec.resources.limits")? {
+    for (name, amount) in amounts(
+        map_at(pod, "/spec/resources/limits"),
+        "spec.resources.limits",
+    )? {
         if is_allowed(&name) {
             total.entry(name).or_insert(amount);
         }
     }
-    for (name, amount) in amounts(map_at(pod, "/spec/resources/requests"), "spec.resources.requests")? {
+    for (name, amount) in amounts(
+        map_at(pod, "/spec/resources/requests"),
+        "spec.resources.requests",
+    )? {
         if is_allowed(&name) {
             total.insert(name, amount);
         }
@@ -107,7 +121,10 @@ fn override_by_pod(pod: &Value, total: &mut Amounts) -> Result<(), String> {
 /// Requests of a container; a limit without a request is a request, as API defaulting makes it one.
 fn container_requests(container: &Value, path: &str) -> Result<Amounts, String> {
     let part = |key: &str| {
-        let map = container.get("resources").and_then(|resources| resources.get(key)).and_then(Value::as_object);
+        let map = container
+            .get("resources")
+            .and_then(|resources| resources.get(key))
+            .and_then(Value::as_object);
         amounts(map, &format!("{path}.resources.{key}"))
     };
     let mut requests = part("requests")?;
@@ -163,10 +180,15 @@ pub(super) struct Allocatable {
 impl Allocatable {
     /// Reads `status.allocatable`, or `status.capacity` in its place as API defaulting does.
     pub(super) fn of(node: &Value) -> Result<Self, String> {
-        let stated = ["allocatable", "capacity"]
-            .into_iter()
-            .find_map(|key| Some((key, map_at(node, &format!("/status/{key}")).filter(|map| !map.is_empty())?)));
-        let Some((key, map)) = stated else { return Ok(Self::default()) };
+        let stated = ["allocatable", "capacity"].into_iter().find_map(|key| {
+            Some((
+                key,
+                map_at(node, &format!("/status/{key}")).filter(|map| !map.is_empty())?,
+            ))
+        });
+        let Some((key, map)) = stated else {
+            return Ok(Self::default());
+        };
         let amounts = amounts(Some(map), &format!("status.{key}"))?;
         let units = |name: &str| amounts.get(name).map(|amount| amount.units());
         Ok(Self {
@@ -226,22 +248,45 @@ pub(super) struct Shortage {
 }
 
 /// Whether a pod fits into what is left of a node.
-pub(super) fn check(pod: &Resources, allocatable: &Allocatable, used: &Used) -> Result<(), Shortage> {
+pub(super) fn check(
+    pod: &Resources,
+    allocatable: &Allocatable,
+    used: &Used,
+) -> Result<(), Shortage> {
     let native = [
         (CPU, pod.cpu, allocatable.cpu, used.resources.cpu),
-        (MEMORY, pod.memory, allocatable.memory, used.resources.memory),
-        (EPHEMERAL_STORAGE, pod.ephemeral_storage, allocatable.ephemeral_storage, used.resources.ephemeral_storage),
+        (
+            MEMORY,
+            pod.memory,
+            allocatable.memory,
+            used.resources.memory,
+        ),
+        (
+            EPHEMERAL_STORAGE,
+            pod.ephemeral_storage,
+            allocatable.ephemeral_storage,
+            used.resources.ephemeral_storage,
+        ),
     ];
-    let exceeds = |wanted: i128, free: Option<i128>| wanted > 0 && free.is_some_and(|free| wanted > free);
-    let too_many = allocatable.pods.is_some_and(|allowed| used.pods + 1 > allowed);
+    let exceeds =
+        |wanted: i128, free: Option<i128>| wanted > 0 && free.is_some_and(|free| wanted > free);
+    let too_many = allocatable
+        .pods
+        .is_some_and(|allowed| used.pods + 1 > allowed);
     let fits = !too_many
-        && native.iter().all(|(_, wanted, stated, used)| !exceeds(*wanted, stated.map(|stated| stated - used)))
+        && native
+            .iter()
+            .all(|(_, wanted, stated, used)| !exceeds(*wanted, stated.map(|stated| stated - used)))
         && allocatable.others.as_ref().is_none_or(|stated| {
             pod.others.iter().all(|(name, wanted)| {
                 *wanted <= find(stated, name).unwrap_or_default() - used.resources.other(name)
             })
         });
-    if fits { Ok(()) } else { Err(shortage(pod, allocatable, used, &native)) }
+    if fits {
+        Ok(())
+    } else {
+        Err(shortage(pod, allocatable, used, &native))
+    }
 }
 
 #[cold]
@@ -251,7 +296,10 @@ fn shortage(
     used: &Used,
     native: &[(&str, i128, Option<i128>, i128)],
 ) -> Shortage {
-    let mut shortage = Shortage { reasons: Vec::new(), unresolvable: false };
+    let mut shortage = Shortage {
+        reasons: Vec::new(),
+        unresolvable: false,
+    };
     if let Some(allowed) = allocatable.pods
         && used.pods + 1 > allowed
     {
@@ -271,7 +319,12 @@ fn shortage(
     }
     if let Some(stated) = &allocatable.others {
         for (name, wanted) in &pod.others {
-            compare(name, *wanted, find(stated, name).unwrap_or_default(), used.resources.other(name));
+            compare(
+                name,
+                *wanted,
+                find(stated, name).unwrap_or_default(),
+                used.resources.other(name),
+            );
         }
     }
     shortage

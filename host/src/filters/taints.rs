@@ -31,9 +31,16 @@ pub(super) fn taints_of(node: &Value) -> Vec<Taint> {
             "NoExecute" => Effect::NoExecute,
             _ => return None,
         };
-        Some(Taint { key: text_at(taint, "key").to_owned(), value: text_at(taint, "value").to_owned(), effect })
+        Some(Taint {
+            key: text_at(taint, "key").to_owned(),
+            value: text_at(taint, "value").to_owned(),
+            effect,
+        })
     };
-    list_at(node, "/spec/taints").iter().filter_map(taint).collect()
+    list_at(node, "/spec/taints")
+        .iter()
+        .filter_map(taint)
+        .collect()
 }
 
 /// What a pod tolerates.
@@ -50,19 +57,35 @@ pub(super) struct Toleration {
 impl Toleration {
     /// Reads the tolerations of a pod.
     pub(super) fn all_of(pod: &Value) -> Result<Vec<Self>, String> {
-        let read = |(index, toleration)| Self::read(toleration).map_err(|error| format!("spec.tolerations[{index}].{error}"));
-        list_at(pod, "/spec/tolerations").iter().enumerate().map(read).collect()
+        let read = |(index, toleration)| {
+            Self::read(toleration).map_err(|error| format!("spec.tolerations[{index}].{error}"))
+        };
+        list_at(pod, "/spec/tolerations")
+            .iter()
+            .enumerate()
+            .map(read)
+            .collect()
     }
 
     fn read(toleration: &Value) -> Result<Self, String> {
         let key = text_at(toleration, "key").to_owned();
         let value = match text_at(toleration, "operator") {
             "Exists" => None,
-            "" | "Equal" if key.is_empty() => return Err("operator must be Exists if key is empty".to_owned()),
+            "" | "Equal" if key.is_empty() => {
+                return Err("operator must be Exists if key is empty".to_owned());
+            }
             "" | "Equal" => Some(text_at(toleration, "value").to_owned()),
-            other => return Err(format!("operator {other:?} is not supported; use Equal or Exists")),
+            other => {
+                return Err(format!(
+                    "operator {other:?} is not supported; use Equal or Exists"
+                ));
+            }
         };
-        Ok(Self { key, value, effect: text_at(toleration, "effect").to_owned() })
+        Ok(Self {
+            key,
+            value,
+            effect: text_at(toleration, "effect").to_owned(),
+        })
     }
 
     fn tolerates(&self, key: &str, value: &str, effect: Effect) -> bool {
@@ -77,11 +100,20 @@ impl Toleration {
 }
 
 /// The first taint that the pod does not tolerate.
-pub(super) fn untolerated<'t>(taints: &'t [Taint], tolerations: &[Toleration]) -> Option<&'t Taint> {
-    taints.iter().find(|taint| !tolerations.iter().any(|one| one.tolerates(&taint.key, &taint.value, taint.effect)))
+pub(super) fn untolerated<'t>(
+    taints: &'t [Taint],
+    tolerations: &[Toleration],
+) -> Option<&'t Taint> {
+    taints.iter().find(|taint| {
+        !tolerations
+            .iter()
+            .any(|one| one.tolerates(&taint.key, &taint.value, taint.effect))
+    })
 }
 
 /// Whether the pod may go to a node with `spec.unschedulable`.
 pub(super) fn tolerates_unschedulable(tolerations: &[Toleration]) -> bool {
-    tolerations.iter().any(|toleration| toleration.tolerates(UNSCHEDULABLE, "", Effect::NoSchedule))
+    tolerations
+        .iter()
+        .any(|toleration| toleration.tolerates(UNSCHEDULABLE, "", Effect::NoSchedule))
 }
