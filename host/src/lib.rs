@@ -5,6 +5,7 @@
 
 pub mod object;
 
+pub mod filters;
 pub mod manifest;
 
 pub mod api;

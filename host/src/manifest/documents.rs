@@ -11,7 +11,7 @@ use super::tree::{Tree, TreeVisitor, insert_once};
 use super::{json, yaml};
 
 /// Deepest nesting of mappings and lists. API objects stay far below; both parsers recurse.
-pub(super) const MAX_DEPTH: usize = 100;
+pub(super) const MAX_DEPTH: usize = 64;
 
 /// One document of a file.
 #[derive(Debug)]

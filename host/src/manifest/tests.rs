@@ -350,7 +350,7 @@ fn the_last_of_several_definitions_wins() {
     assert_eq!(
         messages(&input),
         [
-            "Pod default/p: defined more than once, and differently: the definition at in.yaml:9 is used, not the one at in.yaml:1"
+            "Pod default/p: defined more than once, and differently: the definition at in.yaml:10 is used, not the one at in.yaml:1"
         ]
     );
     let input = ok(&format!("{}{}", pod("", "a"), pod("", "a")));

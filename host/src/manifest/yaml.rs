@@ -1,15 +1,15 @@
 //! One YAML document: YAML 1.2 core schema, with bounds on nesting and on what aliases may expand to.
 
-use serde_saphyr::{DefaultMessageFormatter, MessageFormatter, Options, Spanned};
+use serde_saphyr::{DefaultMessageFormatter, Error, MessageFormatter, Options, Spanned};
 
 use super::documents::{Chunk, Document, MAX_DEPTH, Top};
 use super::error::InputError;
 use super::tree::Tree;
 
 /// What aliases may add to the size of a document.
-const EXPANSION_BYTES: usize = 64 << 20;
+const EXPANSION_BYTES: usize = 16 << 20;
 /// What aliases may add to the number of values in a document.
-const EXPANSION_VALUES: usize = 1 << 20;
+const EXPANSION_VALUES: usize = 1 << 16;
 
 /// Parses one document; `None` if it is empty.
 pub(super) fn parse(
@@ -51,16 +51,31 @@ fn options(length: usize) -> Options {
     }
 }
 
-fn explain(file: &str, chunk: Chunk<'_>, error: &serde_saphyr::Error) -> InputError {
+fn explain(file: &str, chunk: Chunk<'_>, error: &Error) -> InputError {
     let error = error.without_snippet();
-    let message = format!(
-        "not valid YAML: {}",
-        DefaultMessageFormatter.format_message(error)
-    );
+    let message = reason(error);
     let Some(location) = error.location() else {
         return InputError::at(file, chunk.line, None, message);
     };
     let line = usize::try_from(location.line()).unwrap_or(1).max(1);
     let column = usize::try_from(location.column()).ok();
     InputError::at(file, chunk.line + line - 1, column, message)
+}
+
+/// The parser's reason, in our words where a bound was reached: inside an alias only the text tells that.
+fn reason(error: &Error) -> String {
+    let text = DefaultMessageFormatter.format_message(error);
+    if text.contains("recursion limit") || text.contains("breached: Depth") {
+        return format!("mappings and lists are nested too deeply (more than {MAX_DEPTH} levels)");
+    }
+    let bound_reached = matches!(
+        error,
+        Error::Budget { .. }
+            | Error::AliasReplayLimitExceeded { .. }
+            | Error::AliasExpansionLimitExceeded { .. }
+    );
+    if bound_reached || text.contains("budget breached") || text.contains("limit exceeded") {
+        return "the aliases of this document expand to too much; write them out, or split the file".to_owned();
+    }
+    format!("not valid YAML: {text}")
 }
