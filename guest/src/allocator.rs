@@ -1,7 +1,7 @@
 //! The structured allocator: which devices a pod's claims get on a node. Spec section 9, upstream's package `structured`.
 //!
 //! Data flow: [`Inventory`] (slices by node) -> `pools` (what one node reaches) -> `requests` and `checks` (what is asked
-//! for) -> `search` (depth first, with `constraints`) -> `result`. Devices in use are `allocated`, selectors are
+//! for) -> `search` (depth first, with `constraints` and `pruning`) -> `result`. Devices in use are `allocated`, selectors are
 //! evaluated through [`selectors`]. Nothing here knows CEL or does I/O.
 
 use std::rc::Rc;
@@ -21,11 +21,11 @@ pub mod selectors;
 
 mod checks;
 mod lists;
+mod pruning;
 mod search;
 
 mod result;
 
-use constraints::ConstraintState;
 pub use inventory::Inventory;
 use lists::Lists;
 use pools::NodePools;
@@ -119,7 +119,6 @@ impl Allocator {
             profile,
             selectors,
             lists: &mut self.lists,
-            constraints: vec![ConstraintState::default(); plan.constraints.len()],
             steps_left: steps,
             admin_holds: !profile.admin_access_in_results(),
             admin_marks: profile.admin_access_excludes_own_devices(),

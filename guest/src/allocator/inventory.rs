@@ -46,6 +46,8 @@ pub(crate) struct Entry {
     pub version: u64,
     /// The parsed node selector of a slice that has one.
     pub selector: Option<NodeSelector>,
+    /// Some device has no content.
+    pub has_unusable: bool,
 }
 
 /// Over all slices of a pool, whoever can reach them.
@@ -149,6 +151,7 @@ impl Inventory {
             Reach::Nowhere => false,
         };
         self.entries[index] = Some(Entry {
+            has_unusable: slice.devices.iter().any(|device| !device.usable),
             slice,
             pool,
             devices,
@@ -276,6 +279,11 @@ impl Inventory {
             Some(entry) => entry,
             None => unreachable!("indexes name only slots that are filled"),
         }
+    }
+
+    /// Driver of a slice that is known to be there.
+    pub(crate) fn driver_of(&self, slot: u32) -> &Arc<str> {
+        &self.entry(slot).slice.driver
     }
 
     /// Totals of a pool that has at least one slice.
