@@ -10,8 +10,7 @@ impl Search<'_, '_> {
     /// Checks the claims on this node (the rest of spec section 9.2), which finds the devices of `All` requests.
     pub(crate) fn check(&mut self) -> Result<(), Halt> {
         let plan = self.plan;
-        self.lists
-            .start(self.pools, plan.constraints.len(), plan.has_all);
+        self.lists.start(self.pools, plan, self.inventory);
         for check in &plan.checks {
             match check {
                 Check::Fail(error) => return Err(Halt::Error(error.clone())),

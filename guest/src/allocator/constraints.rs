@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::lists::Want;
+use super::names::LayoutKey;
 use super::search::Search;
 use crate::api::{Attribute, Device, DeviceConstraint};
 
@@ -77,24 +78,32 @@ pub(crate) struct Bindings {
     /// By constraint: the candidates that agree with what was accepted. Meaningless while nothing was, and for candidates
     /// that were not free then.
     agreeing: Vec<u64>,
-    /// By constraint, by candidate: index of the attribute in the device, as far as it was looked up.
-    attributes: Vec<Vec<u16>>,
+    /// By constraint: where the attribute was found last. Neighbours mostly have the same layout.
+    latest: Vec<Option<Place>>,
+    /// Of the inventory, when that was noted.
+    version: u64,
 }
 
-const NOT_LOOKED_UP: u16 = u16::MAX;
-const ABSENT: u16 = u16::MAX - 1;
-/// Constraints whose look-ups are remembered; more of them would cost more memory than they save time.
-const REMEMBERED: usize = 64;
+/// Where an attribute is in devices with some layout.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    layout: LayoutKey,
+    index: Option<usize>,
+}
 
 impl Bindings {
-    /// Makes ready for a node with sets of this many words.
-    pub(crate) fn start(&mut self, constraints: usize, words: usize) {
+    /// Makes ready for a node with sets of this many words. Layout numbers hold for one version of the inventory.
+    pub(crate) fn start(&mut self, constraints: usize, words: usize, version: u64) {
         self.accepted.clear();
         self.accepted.resize(constraints, 0);
         self.words = words;
         self.agreeing.clear();
         self.agreeing.resize(constraints * words, 0);
-        self.attributes.iter_mut().for_each(Vec::clear);
+        if self.version != version {
+            self.latest.clear();
+        }
+        self.latest.resize(constraints, None);
+        self.version = version;
     }
 
     /// A word of the set of candidates that a constraint may still accept, as far as that is known.
@@ -103,20 +112,6 @@ impl Bindings {
             0 => u64::MAX,
             _ => self.agreeing[constraint * self.words + word],
         }
-    }
-
-    fn cell(&mut self, constraint: usize, position: usize) -> Option<&mut u16> {
-        if constraint >= REMEMBERED {
-            return None;
-        }
-        if self.attributes.len() <= constraint {
-            self.attributes.resize_with(constraint + 1, Vec::new);
-        }
-        let row = &mut self.attributes[constraint];
-        if row.len() <= position {
-            row.resize(position + 1, NOT_LOOKED_UP);
-        }
-        row.get_mut(position)
     }
 }
 
@@ -201,20 +196,18 @@ impl<'a> Search<'a, '_> {
     /// Value of a constraint's attribute in a candidate.
     pub(crate) fn value(&mut self, constraint: usize, position: usize) -> Option<&'a Attribute> {
         let candidate = &self.pools.candidates[position];
-        let device = candidate.device(self.inventory);
-        let find = || {
-            self.plan.constraints[constraint].find(self.inventory.driver_of(candidate.slot), device)
-        };
-        let found = match self.lists.bindings.cell(constraint, position) {
-            None => find(),
-            Some(cell) if *cell == NOT_LOOKED_UP => {
-                let found = find();
-                *cell = found.and_then(|i| u16::try_from(i).ok()).unwrap_or(ABSENT);
-                found
+        let entry = self.inventory.entry(candidate.slot);
+        let device = &entry.slice.devices[candidate.index as usize];
+        let layout = entry.layouts[candidate.index as usize];
+        let index = match self.lists.bindings.latest[constraint] {
+            Some(place) if place.layout == layout => place.index,
+            _ => {
+                let index = self.plan.constraints[constraint].find(&entry.slice.driver, device);
+                self.lists.bindings.latest[constraint] = Some(Place { layout, index });
+                index
             }
-            Some(cell) => (*cell != ABSENT).then_some(usize::from(*cell)),
         };
-        found.map(|i| &device.attributes[i].1)
+        index.map(|index| &device.attributes[index].1)
     }
 
     fn each_constraint(&self, want: Want, mut call: impl FnMut(usize)) {

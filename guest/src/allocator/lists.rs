@@ -3,7 +3,9 @@
 //! Sets of candidates are bit sets: a node has few devices, and nearly all questions of the search are about sets.
 
 use super::constraints::Bindings;
+use super::inventory::Inventory;
 use super::pools::NodePools;
+use super::requests::Plan;
 
 /// All of it.
 #[derive(Debug, Default)]
@@ -153,9 +155,9 @@ impl Verdicts {
 }
 
 impl Lists {
-    /// Makes the lists ready for a node, with claims that have this many constraints.
-    pub(crate) fn start(&mut self, pools: &NodePools, constraints: usize, has_all: bool) {
-        if has_all {
+    /// Makes the lists ready for a node.
+    pub(crate) fn start(&mut self, pools: &NodePools, plan: &Plan, inventory: &Inventory) {
+        if plan.has_all {
             self.wants.clear();
         }
         self.all_devices.clear();
@@ -166,7 +168,8 @@ impl Lists {
         let words = candidates.div_ceil(64);
         self.picked_for.clear();
         self.picked_for.resize(candidates, 0);
-        self.bindings.start(constraints, words);
+        self.bindings
+            .start(plan.constraints.len(), words, inventory.version());
         self.free.clear();
         self.free.resize(words, 0);
         self.verdicts.words = words;

@@ -73,7 +73,7 @@ fn a_device_without_the_attribute_is_refused_even_as_the_first() {
 #[test]
 fn a_value_of_unknown_kind_is_accepted_as_the_first_only() {
     let unknown = Some(Attribute::Unknown);
-    assert!(accepted(&[unknown.clone()]));
+    assert!(accepted(std::slice::from_ref(&unknown)));
     assert!(!accepted(&[unknown.clone(), unknown.clone()]));
     assert!(!accepted(&[unknown.clone(), Some(text("a"))]));
     assert!(!accepted(&[Some(text("a")), unknown]));
