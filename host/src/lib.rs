@@ -5,14 +5,24 @@
 
 pub mod object;
 
-pub mod filters;
 pub mod manifest;
 
 pub mod api;
 pub mod clock;
 pub mod cluster;
-pub mod event;
 pub mod stand_ins;
+
+pub mod event;
+pub mod queue;
+pub mod scheduler;
+
+pub mod binding_cycle;
+pub mod cycle;
+pub mod filters;
 
 pub mod plugin;
 pub mod services;
+
+pub mod report;
+
+pub mod cli;

@@ -1,0 +1,336 @@
+//! What follows a scheduling cycle, in steps that can be interleaved with anything else: PreBind, Bind, PostBind, or Unreserve
+//! when something failed (upstream's `bindingCycle`, spec sections 2.2.3 and 2.3).
+//!
+//! A binding cycle keeps the plugin version that its plan was made by. A plugin that dies costs that call only: Unreserve runs
+//! on a fresh instance with the plan that the host kept, and after a second death the host cleans up itself.
+
+use std::mem;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use crate::cycle::{Failure, Point, Undo};
+use crate::object::{Object, ObjectRef};
+use crate::plugin::{
+    ApiError, BindingCall, BindingRun, Code, Plan, Plugin, PluginError, Progress, SharedServices,
+    Step, Suspension,
+};
+use crate::queue::Time;
+
+#[cfg(test)]
+mod tests;
+
+/// What binding cycles need of the host around them.
+pub trait BindingHost {
+    /// What the plugin may call.
+    fn services(&self) -> SharedServices;
+    /// Writes `spec.nodeName`.
+    fn bind(&mut self, pod: &ObjectRef, node: &str) -> Result<(), ApiError>;
+    /// The virtual clock.
+    fn now(&self) -> Time;
+    /// How many writes there have been.
+    fn writes(&self) -> u64;
+    /// Successful writes since there were `since`, for people.
+    fn writes_since(&self, since: u64) -> Vec<String>;
+    /// Removes what the pod still has in the ledger, and restores those objects; returns what it removed.
+    fn clean_ledger(&mut self, pod: &ObjectRef) -> Vec<ObjectRef>;
+}
+
+/// How a binding cycle ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// The pod is bound.
+    Bound,
+    /// It is not, and what was reserved has been given back.
+    Failed(Failure),
+}
+
+/// One pod on its way to its node, or back.
+pub struct BindingCycle {
+    /// The pod.
+    pub pod: Object,
+    /// The node.
+    pub node: Arc<str>,
+    /// What a user should know.
+    pub warnings: Vec<String>,
+    plugin: Rc<dyn Plugin>,
+    plan: Option<Plan>,
+    stage: Stage,
+    deaths: u32,
+    sleeping_until: Option<Time>,
+    writes_before_call: u64,
+}
+
+enum Stage {
+    PreBind(Option<Box<dyn BindingRun>>),
+    Bind,
+    PostBind(Option<Box<dyn BindingRun>>),
+    Unreserve(Failure, Option<Box<dyn BindingRun>>),
+    Ended,
+}
+
+enum Resumed {
+    Suspended(Box<dyn BindingRun>),
+    Done(Result<Option<Progress>, PluginError>),
+}
+
+impl BindingCycle {
+    /// After a successful Reserve.
+    pub fn bind(plugin: Rc<dyn Plugin>, pod: Object, node: Arc<str>, plan: Option<Plan>) -> Self {
+        let stage = match plan.is_some()
+            && plugin.exports().binding
+            && plugin.description().has_point("pre-bind")
+        {
+            true => Stage::PreBind(None),
+            false => Stage::Bind,
+        };
+        Self::new(plugin, pod, node, plan, stage)
+    }
+
+    /// After a Reserve that failed, with `died` if the plugin died in it.
+    pub fn undo(
+        plugin: Rc<dyn Plugin>,
+        pod: Object,
+        undo: Undo,
+        failure: Failure,
+        died: bool,
+    ) -> Self {
+        let mut cycle = Self::new(
+            plugin,
+            pod,
+            undo.node,
+            undo.plan,
+            Stage::Unreserve(failure, None),
+        );
+        cycle.deaths = died.into();
+        cycle
+    }
+
+    fn new(
+        plugin: Rc<dyn Plugin>,
+        pod: Object,
+        node: Arc<str>,
+        plan: Option<Plan>,
+        stage: Stage,
+    ) -> Self {
+        Self {
+            pod,
+            node,
+            warnings: Vec::new(),
+            plugin,
+            plan,
+            stage,
+            deaths: 0,
+            sleeping_until: None,
+            writes_before_call: 0,
+        }
+    }
+
+    /// Until when it sleeps; it must not be stepped before.
+    pub fn sleeping_until(&self) -> Option<Time> {
+        self.sleeping_until
+    }
+
+    /// Where it stands, for choosing who continues.
+    pub fn point(&self) -> &'static str {
+        match self.stage {
+            Stage::PreBind(_) => "pre-bind",
+            Stage::Bind => "bind",
+            Stage::PostBind(_) => "post-bind",
+            Stage::Unreserve(..) => "unreserve",
+            Stage::Ended => "ended",
+        }
+    }
+
+    /// Goes on up to the next suspension or the next stage. Returns how it ended, once.
+    pub fn step(&mut self, host: &mut dyn BindingHost) -> Option<Ending> {
+        self.sleeping_until = None;
+        match mem::replace(&mut self.stage, Stage::Ended) {
+            Stage::PreBind(run) => self.pre_bind(run, host),
+            Stage::Bind => self.bind_pod(host),
+            Stage::PostBind(run) => self.post_bind(run, host),
+            Stage::Unreserve(failure, run) => self.unreserve(failure, run, host),
+            Stage::Ended => None,
+        }
+    }
+
+    fn pre_bind(
+        &mut self,
+        run: Option<Box<dyn BindingRun>>,
+        host: &mut dyn BindingHost,
+    ) -> Option<Ending> {
+        let plan = self.plan.clone().unwrap_or_else(|| Arc::from([]));
+        let call = BindingCall::PreBind {
+            pod: self.pod.clone(),
+            node: self.node.to_string(),
+            plan,
+        };
+        let result = match self.resume(run, call, host) {
+            Resumed::Suspended(run) => {
+                self.stage = Stage::PreBind(Some(run));
+                return None;
+            }
+            Resumed::Done(result) => result,
+        };
+        match result {
+            Ok(Some(Progress { status, plan })) => {
+                self.plan = Some(plan);
+                match status.code {
+                    Code::Success => self.stage = Stage::Bind,
+                    _ => self.give_up(Failure::of(
+                        Point::PreBind,
+                        &self.plugin.description().name,
+                        status,
+                    )),
+                }
+            }
+            Ok(None) => self.give_up(Failure::error(
+                Point::PreBind,
+                "the plugin's pre-bind returned no status",
+            )),
+            Err(error) => {
+                self.died(host);
+                self.give_up(Failure::error(Point::PreBind, error.to_string()));
+            }
+        }
+        None
+    }
+
+    fn bind_pod(&mut self, host: &mut dyn BindingHost) -> Option<Ending> {
+        if let Err(error) = host.bind(self.pod.id(), &self.node) {
+            self.give_up(Failure::error(
+                Point::Bind,
+                format!("running Bind plugin \"DefaultBinder\": {error}"),
+            ));
+            return None;
+        }
+        if self.plan.is_some()
+            && self.plugin.exports().binding
+            && self.plugin.description().has_point("post-bind")
+        {
+            self.stage = Stage::PostBind(None);
+            return None;
+        }
+        self.bound(host)
+    }
+
+    fn post_bind(
+        &mut self,
+        run: Option<Box<dyn BindingRun>>,
+        host: &mut dyn BindingHost,
+    ) -> Option<Ending> {
+        let plan = self.plan.clone().unwrap_or_else(|| Arc::from([]));
+        let call = BindingCall::PostBind {
+            pod: self.pod.clone(),
+            node: self.node.to_string(),
+            plan,
+        };
+        match self.resume(run, call, host) {
+            Resumed::Suspended(run) => {
+                self.stage = Stage::PostBind(Some(run));
+                None
+            }
+            Resumed::Done(Ok(_)) => self.bound(host),
+            Resumed::Done(Err(error)) => {
+                self.warnings
+                    .push(format!("cleaning up after binding failed: {error}"));
+                self.bound(host)
+            }
+        }
+    }
+
+    fn unreserve(
+        &mut self,
+        failure: Failure,
+        run: Option<Box<dyn BindingRun>>,
+        host: &mut dyn BindingHost,
+    ) -> Option<Ending> {
+        if !self.plugin.exports().binding {
+            return self.returned(failure, host);
+        }
+        let call = BindingCall::Unreserve {
+            pod: self.pod.clone(),
+            node: self.node.to_string(),
+            plan: self.plan.clone(),
+        };
+        match self.resume(run, call, host) {
+            Resumed::Suspended(run) => self.stage = Stage::Unreserve(failure, Some(run)),
+            Resumed::Done(Ok(_)) => return self.returned(failure, host),
+            Resumed::Done(Err(error)) => {
+                self.died(host);
+                if self.deaths > 1 {
+                    self.warnings
+                        .push(format!("giving back what was reserved failed: {error}"));
+                    return self.returned(failure, host);
+                }
+                self.stage = Stage::Unreserve(failure, None);
+            }
+        }
+        None
+    }
+
+    /// Starts the call if it does not run yet, and resumes it once.
+    fn resume(
+        &mut self,
+        run: Option<Box<dyn BindingRun>>,
+        call: BindingCall,
+        host: &mut dyn BindingHost,
+    ) -> Resumed {
+        let mut run = match run {
+            Some(run) => run,
+            None => {
+                self.writes_before_call = host.writes();
+                match self.plugin.binding(host.services(), call) {
+                    Ok(run) => run,
+                    Err(error) => return Resumed::Done(Err(error)),
+                }
+            }
+        };
+        match run.resume() {
+            Step::Suspended(suspension) => {
+                if let Suspension::Sleep { nanoseconds } = suspension {
+                    self.sleeping_until = Some(host.now().saturating_add(nanoseconds));
+                }
+                Resumed::Suspended(run)
+            }
+            Step::Done(result) => Resumed::Done(result),
+        }
+    }
+
+    fn give_up(&mut self, failure: Failure) {
+        self.stage = Stage::Unreserve(failure, None);
+    }
+
+    /// The plugin died in a call: nothing tells whether the writes that it made belong together.
+    fn died(&mut self, host: &dyn BindingHost) {
+        self.deaths += 1;
+        let writes = host.writes_since(self.writes_before_call);
+        if !writes.is_empty() {
+            self.warnings.push(format!(
+                "the plugin died after it had written: {}",
+                writes.join(", ")
+            ));
+        }
+    }
+
+    fn bound(&mut self, host: &mut dyn BindingHost) -> Option<Ending> {
+        self.sweep(host);
+        Some(Ending::Bound)
+    }
+
+    fn returned(&mut self, failure: Failure, host: &mut dyn BindingHost) -> Option<Ending> {
+        self.sweep(host);
+        Some(Ending::Failed(failure))
+    }
+
+    /// No entry in the ledger outlives the attempt that made it.
+    fn sweep(&mut self, host: &mut dyn BindingHost) {
+        let left = host.clean_ledger(self.pod.id());
+        if !left.is_empty() {
+            let left: Vec<String> = left.iter().map(ToString::to_string).collect();
+            self.warnings.push(format!(
+                "the plugin left claims in flight, which were removed: {}",
+                left.join(", ")
+            ));
+        }
+    }
+}

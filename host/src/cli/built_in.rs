@@ -1,0 +1,55 @@
+//! The plugin that the build script embedded, and the choice between it and a file.
+
+use std::borrow::Cow;
+use std::path::Path;
+
+use anyhow::Context;
+use serde_json::json;
+
+use crate::plugin::{CompileCache, Component, Limits, Runtime, Settings};
+
+/// Name of the built-in plugin in messages.
+pub const BUILT_IN: &str = "the built-in plugin";
+
+/// The component that the build script made.
+pub const COMPONENT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/dynamic_resources.wasm"));
+
+/// The bytes of a plugin, and its name in messages.
+pub fn bytes_of(file: Option<&Path>) -> anyhow::Result<(Cow<'static, [u8]>, String)> {
+    match file {
+        None => Ok((COMPONENT.into(), BUILT_IN.to_owned())),
+        Some(file) => {
+            let name = file.display().to_string();
+            let bytes =
+                std::fs::read(file).with_context(|| format!("cannot read the plugin {name}"))?;
+            Ok((bytes.into(), name))
+        }
+    }
+}
+
+/// A plugin that is ready to run.
+pub fn load(file: Option<&Path>, settings: &Settings) -> anyhow::Result<Component> {
+    let (bytes, name) = bytes_of(file)?;
+    Ok(runtime()?.load(&bytes, &name, settings)?)
+}
+
+/// With compiled code kept between runs.
+pub fn runtime() -> anyhow::Result<Runtime> {
+    let runtime = Runtime::new(&CompileCache::User).map_err(anyhow::Error::from);
+    runtime.context("this machine cannot run WebAssembly")
+}
+
+/// What a plugin is configured with.
+pub fn settings(profile: &str, features: &[(String, bool)]) -> Settings {
+    let features: serde_json::Map<_, _> = features
+        .iter()
+        .map(|(name, on)| (name.clone(), (*on).into()))
+        .collect();
+    let config = json!({"profile": profile, "features": features})
+        .to_string()
+        .into_bytes();
+    Settings {
+        config,
+        limits: Limits::default(),
+    }
+}

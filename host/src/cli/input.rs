@@ -1,0 +1,141 @@
+//! From the inputs of a command line to a loaded cluster.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::Read;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use anyhow::bail;
+use serde_json::json;
+
+use crate::cluster::{Cluster, Settings};
+use crate::manifest::{self, ObjectError, needed_by_host};
+use crate::object::{Kind, Object};
+use crate::plugin::{Code, Description, Status};
+use crate::report::WarningReport;
+use crate::report::claims::named_by;
+use crate::scheduler::outcome::PodOutcome;
+
+/// What was read.
+pub(super) struct Loaded {
+    /// Everything that could be used.
+    pub cluster: Cluster,
+    /// What the user should know.
+    pub warnings: Vec<WarningReport>,
+    /// Pods, as `namespace/name`, that need an object which could not be used, and why.
+    pub input_errors: BTreeMap<String, String>,
+    /// Pods that could not be used themselves.
+    pub unreadable_pods: Vec<PodOutcome>,
+    /// Uids that were in the input, as opposed to those made up here.
+    pub uids: BTreeSet<Arc<str>>,
+}
+
+/// Reads everything that the host and the plugin want.
+pub(super) fn read(
+    inputs: &[PathBuf],
+    stdin: &mut dyn Read,
+    plugin: &Description,
+) -> anyhow::Result<Loaded> {
+    let groups: BTreeSet<&str> = plugin
+        .accesses
+        .iter()
+        .filter_map(|access| group(&access.kind))
+        .collect();
+    let keep = |kind: &Kind| {
+        needed_by_host(kind) || group(kind).is_some_and(|group| groups.contains(group))
+    };
+    let input = manifest::read(inputs, stdin, &keep)?;
+
+    let uids = input
+        .objects
+        .iter()
+        .map(|object| object.id().uid.clone())
+        .filter(|uid| !uid.is_empty())
+        .collect();
+    let mut cluster = Cluster::new(Settings::default());
+    let mut warnings: Vec<WarningReport> = input
+        .warnings
+        .into_iter()
+        .map(|warning| WarningReport {
+            object: warning.object,
+            message: warning.message,
+        })
+        .collect();
+    let loaded = cluster.load(input.objects);
+    let generated = cluster.run_claim_controller();
+    warnings.extend(
+        loaded
+            .into_iter()
+            .chain(generated)
+            .map(|warning| WarningReport {
+                object: warning.object,
+                message: warning.message,
+            }),
+    );
+    warnings.extend(input.object_errors.iter().map(|error| WarningReport {
+        object: error.object.to_string(),
+        message: format!("not used: {} ({})", error.message, error.origin),
+    }));
+    cluster.deliver();
+    if cluster.count(&Kind::new("Node")) == 0 {
+        bail!(
+            "no Node in the input: pods cannot be placed; add the output of `kubectl get nodes -o yaml`"
+        );
+    }
+    let input_errors = affected(&cluster, &input.object_errors);
+    let unreadable_pods = unreadable(&input.object_errors);
+    Ok(Loaded {
+        cluster,
+        warnings,
+        input_errors,
+        unreadable_pods,
+        uids,
+    })
+}
+
+fn group(kind: &Kind) -> Option<&str> {
+    kind.as_str().split_once('.').map(|(_, group)| group)
+}
+
+/// Pods that name an object which could not be used.
+fn affected(cluster: &Cluster, errors: &[ObjectError]) -> BTreeMap<String, String> {
+    let mut affected = BTreeMap::new();
+    if errors.is_empty() {
+        return affected;
+    }
+    for entry in cluster.list(&Kind::new("Pod")) {
+        let pod = &entry.object;
+        let named = named_by(pod, cluster);
+        let broken = errors.iter().find(|error| {
+            named.iter().any(|(kind, namespace, name)| {
+                error.object.kind == *kind
+                    && error.object.namespace == *namespace
+                    && *error.object.name == **name
+            })
+        });
+        if let Some(error) = broken {
+            let key = format!("{}/{}", pod.id().namespace, pod.id().name);
+            affected.insert(key, format!("{}: {}", error.object, error.message));
+        }
+    }
+    affected
+}
+
+fn unreadable(errors: &[ObjectError]) -> Vec<PodOutcome> {
+    let pods = errors
+        .iter()
+        .filter(|error| error.object.kind.as_str() == "Pod");
+    let outcomes = pods.filter_map(|error| {
+        let metadata = json!({"namespace": &*error.object.namespace, "name": &*error.object.name});
+        let pod =
+            Object::from_value(json!({"apiVersion": "v1", "kind": "Pod", "metadata": metadata}))
+                .ok()?;
+        let mut outcome = PodOutcome::new(pod, u64::MAX);
+        outcome.refuse(Status::new(
+            Code::InvalidObject,
+            format!("{} ({})", error.message, error.origin),
+        ));
+        Some(outcome)
+    });
+    outcomes.collect()
+}

@@ -1,0 +1,176 @@
+//! `dractl simulate`.
+
+use std::path::PathBuf;
+use std::rc::Rc;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use clap::{Args, ValueEnum};
+
+use super::input::{Loaded, read};
+use super::{DONE, NOT_PLACED, Streams, built_in};
+use crate::clock::Stopwatch;
+use crate::cycle::Strategy;
+use crate::plugin::Plugin;
+use crate::report::collect::{Measured, collect};
+use crate::report::table::{self, Detail};
+use crate::report::{Report, json, objects};
+use crate::scheduler::chooser::OneAtATime;
+use crate::scheduler::{Scheduler, Settings};
+
+/// How many names of nodes a reason shows without `--all-nodes`.
+const NODE_NAMES: usize = 20;
+
+#[derive(Debug, Args)]
+pub(super) struct Simulate {
+    /// File, directory (every .yaml, .yml and .json in it), or - for stdin
+    #[arg(required = true, value_name = "INPUT")]
+    inputs: Vec<PathBuf>,
+
+    /// Form of the output
+    #[arg(short, long, value_enum, default_value_t = Output::Table)]
+    output: Output,
+
+    /// Kubernetes version whose behaviour the plugin shows, for example 1.31
+    #[arg(long, value_name = "PROFILE", default_value = "current")]
+    profile: String,
+
+    /// Feature gate of the plugin, NAME=true or NAME=false; may be repeated
+    #[arg(long = "feature", value_name = "NAME=BOOL", value_parser = feature)]
+    features: Vec<(String, bool)>,
+
+    /// Component to use instead of the built-in one
+    #[arg(long, value_name = "FILE")]
+    plugin: Option<PathBuf>,
+
+    /// Tell what it cost: on stderr, or in the JSON output
+    #[arg(long)]
+    stats: bool,
+
+    /// Name every node of a reason, not only the first 20
+    #[arg(long)]
+    all_nodes: bool,
+
+    /// Take the first feasible node, and begin the search for the next pod behind the nodes visited
+    #[arg(long)]
+    first_feasible: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Output {
+    /// A line per pod
+    Table,
+    /// The same with attempts, feasible nodes and where it was decided
+    Wide,
+    /// Everything, in a stable form
+    Json,
+    /// The resulting claims and pods
+    Yaml,
+}
+
+fn feature(text: &str) -> Result<(String, bool), String> {
+    match text.split_once('=') {
+        Some((name, "true")) if !name.is_empty() => Ok((name.to_owned(), true)),
+        Some((name, "false")) if !name.is_empty() => Ok((name.to_owned(), false)),
+        _ => Err("write NAME=true or NAME=false".to_owned()),
+    }
+}
+
+impl Simulate {
+    pub(super) fn run(&self, streams: &mut Streams<'_>) -> anyhow::Result<u8> {
+        let stopwatch = Stopwatch::start();
+        let plugin = built_in::load(
+            self.plugin.as_deref(),
+            &built_in::settings(&self.profile, &self.features),
+        )?;
+        let loaded = read(&self.inputs, streams.stdin, plugin.description())?;
+        let plugin: Rc<dyn Plugin> = Rc::new(plugin);
+        self.schedule(loaded, plugin, stopwatch, streams)
+    }
+
+    fn schedule(
+        &self,
+        loaded: Loaded,
+        plugin: Rc<dyn Plugin>,
+        stopwatch: Stopwatch,
+        streams: &mut Streams<'_>,
+    ) -> anyhow::Result<u8> {
+        let Loaded {
+            cluster,
+            mut warnings,
+            input_errors,
+            unreadable_pods,
+            uids,
+        } = loaded;
+        let start = cluster.clock();
+        let cluster = Arc::new(Mutex::new(cluster));
+        let settings = Settings {
+            strategy: if self.first_feasible {
+                Strategy::FirstFeasible
+            } else {
+                Strategy::AllNodes
+            },
+            names: if self.all_nodes {
+                usize::MAX
+            } else {
+                NODE_NAMES
+            },
+            input_errors,
+        };
+        let load = stopwatch.nanoseconds();
+
+        let stopwatch = Stopwatch::start();
+        let mut scheduler = Scheduler::new(cluster.clone(), plugin.clone(), settings)?;
+        scheduler.run(&mut OneAtATime);
+        let elapsed = stopwatch.nanoseconds();
+
+        let mut outcomes = scheduler.outcomes();
+        outcomes.extend(unreadable_pods);
+        let cluster = cluster.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut report = collect(&outcomes, scheduler.notes(), &cluster, start);
+        warnings.append(&mut report.warnings);
+        report.warnings = warnings;
+        if self.stats {
+            report = report.with_stats(Measured {
+                load,
+                elapsed,
+                calls: plugin.stats(),
+                counts: scheduler.counts(),
+            });
+        }
+        match self.output {
+            Output::Yaml => objects::write(&outcomes, &cluster, &uids, streams.stdout)?,
+            Output::Json => json::write(&report, streams.stdout)?,
+            Output::Table => table::write(&report, Detail::Short, streams.colour, streams.stdout)?,
+            Output::Wide => table::write(&report, Detail::Wide, streams.colour, streams.stdout)?,
+        }
+        streams.stdout.flush()?;
+        self.talk(&report, streams)?;
+        Ok(if report.is_complete() {
+            DONE
+        } else {
+            NOT_PLACED
+        })
+    }
+
+    /// What the JSON output holds already is not said again.
+    fn talk(&self, report: &Report, streams: &mut Streams<'_>) -> anyhow::Result<()> {
+        if self.output == Output::Json {
+            return Ok(());
+        }
+        for warning in &report.warnings {
+            let subject = if warning.object.is_empty() {
+                String::new()
+            } else {
+                format!("{}: ", warning.object)
+            };
+            writeln!(streams.stderr, "warning: {subject}{}", warning.message)?;
+        }
+        if !report.pods.is_empty() || self.output == Output::Yaml {
+            writeln!(streams.stderr, "{}", report.summary())?;
+        }
+        if let Some(stats) = &report.stats {
+            table::write_stats(stats, streams.stderr)?;
+        }
+        Ok(())
+    }
+}

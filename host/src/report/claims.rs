@@ -1,0 +1,148 @@
+//! The claims of a pod, read from the objects as they are at the end.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::cluster::Cluster;
+use crate::object::{Kind, Object};
+
+use super::{ClaimReport, DeviceReport};
+
+/// Kind of the claims.
+pub const CLAIM: &str = "ResourceClaim.resource.k8s.io";
+const TEMPLATE: &str = "ResourceClaimTemplate.resource.k8s.io";
+const CLASS: &str = "DeviceClass.resource.k8s.io";
+
+/// Every entry of the pod, with the claim that it stands for.
+pub fn claims_of(pod: &Object, cluster: &Cluster) -> Vec<ClaimReport> {
+    entries(pod)
+        .map(|entry| report(pod, entry, cluster))
+        .collect()
+}
+
+/// Claim objects of a pod that exist, in the order of its entries.
+pub fn objects_of<'a>(pod: &'a Object, cluster: &'a Cluster) -> impl Iterator<Item = &'a Object> {
+    entries(pod).filter_map(move |entry| object(pod, claim_name(pod, entry)?, cluster))
+}
+
+/// Whether an entry by template has no claim yet. The claim stand-in has run, so it has no template either.
+pub fn lacks_generated_claim(pod: &Object) -> bool {
+    entries(pod).any(|entry| {
+        let is_generated = entry
+            .get("resourceClaimName")
+            .and_then(Value::as_str)
+            .is_none()
+            && entry
+                .get("resourceClaimTemplateName")
+                .and_then(Value::as_str)
+                .is_some();
+        is_generated && status_entry(pod, entry).is_none()
+    })
+}
+
+fn entries(pod: &Object) -> impl Iterator<Item = &Value> {
+    pod.value()
+        .pointer("/spec/resourceClaims")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+}
+
+fn status_entry<'a>(pod: &'a Object, entry: &Value) -> Option<&'a Value> {
+    let name = entry.get("name")?;
+    let statuses = pod
+        .value()
+        .pointer("/status/resourceClaimStatuses")
+        .and_then(Value::as_array)?;
+    statuses
+        .iter()
+        .find(|status| status.get("name") == Some(name))
+}
+
+fn claim_name<'a>(pod: &'a Object, entry: &'a Value) -> Option<&'a str> {
+    let direct = entry.get("resourceClaimName").and_then(Value::as_str);
+    direct.or_else(|| status_entry(pod, entry)?.get("resourceClaimName")?.as_str())
+}
+
+fn object<'a>(pod: &Object, name: &str, cluster: &'a Cluster) -> Option<&'a Object> {
+    Some(
+        &cluster
+            .entry(&Kind::new(CLAIM), &pod.id().namespace, name)?
+            .object,
+    )
+}
+
+fn report(pod: &Object, entry: &Value, cluster: &Cluster) -> ClaimReport {
+    let name = claim_name(pod, entry);
+    let claim = name.and_then(|name| object(pod, name, cluster));
+    let allocation = claim
+        .and_then(|claim| claim.value().pointer("/status/allocation"))
+        .cloned()
+        .unwrap_or_default();
+    let results = allocation
+        .pointer("/devices/results")
+        .and_then(Value::as_array);
+    ClaimReport {
+        name: text(entry, "name"),
+        claim: name.map(str::to_owned),
+        devices: results.into_iter().flatten().map(device).collect(),
+        allocation,
+    }
+}
+
+fn device(result: &Value) -> DeviceReport {
+    DeviceReport {
+        request: text(result, "request"),
+        driver: text(result, "driver"),
+        pool: text(result, "pool"),
+        device: text(result, "device"),
+    }
+}
+
+fn text(value: &Value, key: &str) -> String {
+    value
+        .get(key)
+        .and_then(Value::as_str)
+        .unwrap_or_default()
+        .to_owned()
+}
+
+/// Objects that a pod depends on by name: its claims, their templates, and the classes that these claims name. Kind, namespace and
+/// name each.
+pub fn named_by(pod: &Object, cluster: &Cluster) -> Vec<(Kind, Arc<str>, String)> {
+    let namespace = &pod.id().namespace;
+    let mut named = Vec::new();
+    for entry in entries(pod) {
+        for (key, kind) in [
+            ("resourceClaimTemplateName", TEMPLATE),
+            ("resourceClaimName", CLAIM),
+        ] {
+            if let Some(name) = entry.get(key).and_then(Value::as_str) {
+                named.push((Kind::new(kind), namespace.clone(), name.to_owned()));
+            }
+        }
+        let claim = claim_name(pod, entry).and_then(|name| object(pod, name, cluster));
+        let requests = claim
+            .and_then(|claim| claim.value().pointer("/spec/devices/requests"))
+            .and_then(Value::as_array);
+        for class in requests.into_iter().flatten().flat_map(classes) {
+            named.push((Kind::new(CLASS), Arc::from(""), class.to_owned()));
+        }
+    }
+    named
+}
+
+/// Classes of a request, in any API version.
+fn classes(request: &Value) -> impl Iterator<Item = &str> {
+    let alternatives = request
+        .get("firstAvailable")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten();
+    let forms = [Some(request), request.get("exactly")]
+        .into_iter()
+        .flatten()
+        .chain(alternatives);
+    forms.filter_map(|form| form.get("deviceClassName").and_then(Value::as_str))
+}

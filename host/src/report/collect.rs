@@ -1,0 +1,154 @@
+//! From what the scheduler knows to the report.
+
+use crate::cluster::Cluster;
+use crate::cycle::{Failure, Point};
+use crate::plugin::{CallStats, Code, Status};
+use crate::queue::Time;
+use crate::scheduler::outcome::{Ended, PodOutcome};
+use crate::scheduler::{Counts, Note};
+
+use super::claims::{claims_of, lacks_generated_claim};
+use super::{PodReport, ReasonReport, Report, RetryReport, Stats, Verdict, WarningReport};
+
+/// The report on these pods. `start` is the time on the virtual clock at which it all began.
+pub fn collect(outcomes: &[PodOutcome], notes: &[Note], cluster: &Cluster, start: Time) -> Report {
+    let pods = outcomes
+        .iter()
+        .map(|outcome| pod(outcome, cluster, start))
+        .collect();
+    let warnings = notes
+        .iter()
+        .map(|note| WarningReport {
+            object: note.object.clone(),
+            message: note.message.clone(),
+        })
+        .collect();
+    Report {
+        pods,
+        warnings,
+        stats: None,
+    }
+}
+
+/// What was measured, in nanoseconds where the report has milliseconds.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Measured {
+    /// Reading.
+    pub load: u64,
+    /// Scheduling.
+    pub elapsed: u64,
+    /// The plugin's part of it.
+    pub calls: CallStats,
+    /// The scheduler's counts.
+    pub counts: Counts,
+}
+
+impl Report {
+    /// Adds what it cost.
+    pub fn with_stats(mut self, measured: Measured) -> Self {
+        let Measured {
+            load,
+            elapsed,
+            calls,
+            counts,
+        } = measured;
+        let seconds = elapsed as f64 / 1e9;
+        let placed = self.count(Verdict::Scheduled) as f64;
+        self.stats = Some(Stats {
+            pods: self.pods.len(),
+            cycles: counts.cycles,
+            nodes_visited: counts.nodes_visited,
+            load_ms: milliseconds(load),
+            elapsed_ms: milliseconds(elapsed),
+            pods_per_second: if seconds > 0.0 {
+                (placed / seconds * 10.0).round() / 10.0
+            } else {
+                0.0
+            },
+            plugin_ms: milliseconds(calls.nanoseconds.saturating_sub(calls.import_nanoseconds)),
+            crossings: calls.crossings,
+            bytes_in: calls.bytes_in,
+            peak_memory_bytes: calls.peak_memory_bytes,
+        });
+        self
+    }
+}
+
+/// To the microsecond.
+fn milliseconds(nanoseconds: u64) -> f64 {
+    (nanoseconds / 1_000) as f64 / 1_000.0
+}
+
+fn pod(outcome: &PodOutcome, cluster: &Cluster, start: Time) -> PodReport {
+    let id = outcome.pod.id();
+    let retries = outcome.retries.iter().map(|retry| RetryReport {
+        after_seconds: retry.at.saturating_sub(start) as f64 / 1e9,
+        why: retry.why.clone(),
+    });
+    let (verdict, status) = judge(outcome);
+    PodReport {
+        namespace: id.namespace.to_string(),
+        name: id.name.to_string(),
+        verdict,
+        node: match &outcome.ended {
+            Ended::Bound { node } => Some(node.to_string()),
+            _ => None,
+        },
+        feasible_nodes: outcome.feasible.iter().map(ToString::to_string).collect(),
+        nodes_visited: outcome.visited,
+        attempts: outcome.attempts,
+        retries: retries.collect(),
+        claims: claims_of(&outcome.pod, cluster),
+        at: match &outcome.ended {
+            Ended::Failed(failure) => Some(failure.at.to_string()),
+            _ => None,
+        },
+        code: status.code.name(),
+        message: status.message(),
+        reasons: reasons(outcome),
+        warnings: outcome.warnings.clone(),
+    }
+}
+
+fn reasons(outcome: &PodOutcome) -> Vec<ReasonReport> {
+    let refusals = outcome.refusals.iter();
+    refusals
+        .map(|refusal| ReasonReport {
+            plugin: refusal.plugin.to_string(),
+            code: refusal.status.code.name(),
+            message: refusal.status.message(),
+            count: refusal.count,
+            nodes: refusal.nodes.iter().map(ToString::to_string).collect(),
+        })
+        .collect()
+}
+
+fn judge(outcome: &PodOutcome) -> (Verdict, Status) {
+    match &outcome.ended {
+        Ended::Bound { .. } => (Verdict::Scheduled, Status::success()),
+        Ended::Open => (
+            Verdict::Unschedulable,
+            Status::new(Code::Unschedulable, "the pod was not tried"),
+        ),
+        Ended::Refused(status) => (verdict_of(status.code), status.clone()),
+        Ended::Failed(failure) => (verdict_of_failure(outcome, failure), failure.status.clone()),
+    }
+}
+
+fn verdict_of_failure(outcome: &PodOutcome, failure: &Failure) -> Verdict {
+    let held = failure.at == Point::PreEnqueue && failure.status.code != Code::InvalidObject;
+    match held && lacks_generated_claim(&outcome.pod) {
+        true => Verdict::Waiting,
+        false => verdict_of(failure.status.code),
+    }
+}
+
+fn verdict_of(code: Code) -> Verdict {
+    match code {
+        Code::Success => Verdict::Scheduled,
+        Code::Pending => Verdict::Waiting,
+        Code::InvalidObject => Verdict::InputError,
+        Code::Unschedulable | Code::UnschedulableAndUnresolvable => Verdict::Unschedulable,
+        Code::Error | Code::Wait | Code::Skip => Verdict::Error,
+    }
+}

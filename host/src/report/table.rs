@@ -1,0 +1,242 @@
+//! `-o table` and `-o wide`: one line per pod that fits a terminal, and what does not fit below it.
+
+use std::io::{self, Write};
+
+use super::{PodReport, Report, Stats, Verdict};
+
+/// How wide a line may be.
+const WIDTH: usize = 100;
+/// Least room for the last column; with less it goes below the line.
+const ROOM: usize = 36;
+/// Indent of what goes below a line.
+const BELOW: usize = 4;
+
+/// How much of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Detail {
+    /// `-o table`.
+    Short,
+    /// `-o wide`: also where it was decided, attempts and why, and feasible nodes.
+    Wide,
+}
+
+/// Whether verdicts are coloured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Colour {
+    /// For a terminal.
+    On,
+    /// For everything else.
+    Off,
+}
+
+/// Writes the pods as a table.
+pub fn write(
+    report: &Report,
+    detail: Detail,
+    colour: Colour,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    if report.pods.is_empty() {
+        return writeln!(out, "{}", report.summary());
+    }
+    let heads: &[&str] = match detail {
+        Detail::Short => &["NAMESPACE", "POD", "VERDICT", "NODE"],
+        Detail::Wide => &[
+            "NAMESPACE",
+            "POD",
+            "VERDICT",
+            "NODE",
+            "AT",
+            "FEASIBLE",
+            "VISITED",
+            "ATTEMPTS",
+        ],
+    };
+    let rows: Vec<Vec<String>> = report.pods.iter().map(|pod| columns(pod, detail)).collect();
+    let widths: Vec<usize> = (0..heads.len())
+        .map(|column| {
+            rows.iter()
+                .map(|row| width(&row[column]))
+                .chain([heads[column].len()])
+                .max()
+                .unwrap_or(0)
+        })
+        .collect();
+    let used: usize = widths.iter().map(|width| width + 2).sum();
+    let beside = used + ROOM <= WIDTH;
+    let head: Vec<String> = heads.iter().map(|&head| head.to_owned()).collect();
+    let last = if beside { "DEVICES / REASON" } else { "" };
+    writeln!(out, "{}", line(&head, &widths, last, None))?;
+    for (pod, row) in report.pods.iter().zip(&rows) {
+        let colour = (colour == Colour::On).then_some(pod.verdict);
+        let (indent, room) = if beside {
+            (used, WIDTH - used)
+        } else {
+            (BELOW, WIDTH - BELOW)
+        };
+        let mut lines = details(pod, detail)
+            .into_iter()
+            .flat_map(|text| wrap(&text, room));
+        let first = if beside {
+            lines.next().unwrap_or_default()
+        } else {
+            String::new()
+        };
+        writeln!(out, "{}", line(row, &widths, &first, colour))?;
+        for text in lines {
+            writeln!(out, "{:indent$}{text}", "")?;
+        }
+    }
+    Ok(())
+}
+
+/// Writes what it cost, for people.
+pub fn write_stats(stats: &Stats, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(
+        out,
+        "{} pods in {} cycles, {} nodes visited; load {:.1} ms, scheduling {:.1} ms ({:.0} pods/s)",
+        stats.pods,
+        stats.cycles,
+        stats.nodes_visited,
+        stats.load_ms,
+        stats.elapsed_ms,
+        stats.pods_per_second
+    )?;
+    writeln!(
+        out,
+        "plugin {:.1} ms, {} crossings, {} bytes in, {:.1} MiB of memory at most",
+        stats.plugin_ms,
+        stats.crossings,
+        stats.bytes_in,
+        stats.peak_memory_bytes as f64 / f64::from(1 << 20)
+    )
+}
+
+fn columns(pod: &PodReport, detail: Detail) -> Vec<String> {
+    let node = pod.node.as_deref().unwrap_or("-");
+    let mut columns = vec![
+        printable(&pod.namespace),
+        printable(&pod.name),
+        pod.verdict.name().into(),
+        printable(node),
+    ];
+    if detail == Detail::Wide {
+        columns.push(pod.at.clone().unwrap_or_else(|| "-".into()));
+        columns.extend(
+            [
+                pod.feasible_nodes.len(),
+                pod.nodes_visited,
+                pod.attempts as usize,
+            ]
+            .map(|n| n.to_string()),
+        );
+    }
+    columns
+}
+
+/// The last column, one paragraph each.
+fn details(pod: &PodReport, detail: Detail) -> Vec<String> {
+    let mut paragraphs = match pod.verdict {
+        Verdict::Scheduled => devices(pod),
+        _ => vec![reason(pod)],
+    };
+    if detail == Detail::Wide {
+        let retries = pod.retries.iter();
+        paragraphs
+            .extend(retries.map(|retry| {
+                format!("tried again after {} s: {}", retry.after_seconds, retry.why)
+            }));
+    }
+    paragraphs.extend(
+        pod.warnings
+            .iter()
+            .map(|warning| format!("warning: {warning}")),
+    );
+    paragraphs.iter().map(|text| printable(text)).collect()
+}
+
+fn reason(pod: &PodReport) -> String {
+    match &pod.at {
+        Some(at) => format!("{at}: {}", pod.message),
+        None => pod.message.clone(),
+    }
+}
+
+/// Per claim and driver `claim: driver: device device`; the pool is named where it is not the node's own.
+fn devices(pod: &PodReport) -> Vec<String> {
+    let mut lines = Vec::new();
+    for claim in &pod.claims {
+        let mut groups: Vec<(String, Vec<&str>)> = Vec::new();
+        for device in &claim.devices {
+            let source = match pod.node.as_deref() == Some(device.pool.as_str()) {
+                true => device.driver.clone(),
+                false => format!("{}/{}", device.driver, device.pool),
+            };
+            match groups.iter_mut().find(|(known, _)| *known == source) {
+                Some((_, names)) => names.push(&device.device),
+                None => groups.push((source, vec![&device.device])),
+            }
+        }
+        let groups: Vec<String> = groups
+            .iter()
+            .map(|(source, names)| format!("{source} {}", names.join(" ")))
+            .collect();
+        let devices = if groups.is_empty() {
+            "no device".to_owned()
+        } else {
+            groups.join("; ")
+        };
+        lines.push(format!("{}: {devices}", claim.name));
+    }
+    lines
+}
+
+fn line(columns: &[String], widths: &[usize], last: &str, colour: Option<Verdict>) -> String {
+    let mut line = String::new();
+    for (position, (text, &room)) in columns.iter().zip(widths).enumerate() {
+        let padding = " ".repeat(room.saturating_sub(width(text)) + 2);
+        match colour.filter(|_| position == 2) {
+            Some(verdict) => line += &format!("{}{text}\u{1b}[0m{padding}", paint(verdict)),
+            None => line += &format!("{text}{padding}"),
+        }
+    }
+    line += last;
+    line.truncate(line.trim_end().len());
+    line
+}
+
+fn paint(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Scheduled => "\u{1b}[32m",
+        Verdict::Waiting => "\u{1b}[33m",
+        Verdict::Unschedulable | Verdict::Error | Verdict::InputError => "\u{1b}[31m",
+    }
+}
+
+/// Breaks at spaces; a word that is too long stands alone.
+fn wrap(text: &str, room: usize) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut current = String::new();
+    for word in text.split(' ') {
+        if !current.is_empty() && width(&current) + 1 + width(word) > room {
+            lines.push(std::mem::take(&mut current));
+        }
+        if !current.is_empty() {
+            current.push(' ');
+        }
+        current += word;
+    }
+    lines.push(current);
+    lines
+}
+
+fn width(text: &str) -> usize {
+    text.chars().count()
+}
+
+/// Control characters would let an object's text move the cursor.
+fn printable(text: &str) -> String {
+    text.chars()
+        .map(|c| if c.is_control() { ' ' } else { c })
+        .collect()
+}

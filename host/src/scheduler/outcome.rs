@@ -1,0 +1,124 @@
+//! What became of a pod.
+
+use std::sync::Arc;
+
+use crate::cycle::refusals::{Refusal, Refusals};
+use crate::cycle::{Attempt, Failure, Point};
+use crate::object::Object;
+use crate::plugin::Status;
+use crate::queue::{Gate, QueuedPod, Retry};
+
+/// How the last attempt ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// There was none, or it is still under way.
+    Open,
+    /// It never entered the queue.
+    Refused(Status),
+    /// Placed.
+    Bound {
+        /// Where.
+        node: Arc<str>,
+    },
+    /// Not placed.
+    Failed(Failure),
+}
+
+/// A pod that was pending, and what became of it.
+#[derive(Clone, Debug)]
+pub struct PodOutcome {
+    /// The pod as it was last seen.
+    pub pod: Object,
+    /// Place in the input.
+    pub order: u64,
+    /// How the last attempt ended.
+    pub ended: Ended,
+    /// Attempts begun.
+    pub attempts: u32,
+    /// Why each attempt after the first took place.
+    pub retries: Vec<Retry>,
+    /// Nodes that the last attempt left, by name.
+    pub feasible: Vec<Arc<str>>,
+    /// Nodes that the last attempt looked at.
+    pub visited: usize,
+    /// Why the last attempt refused nodes or the pod, most frequent first.
+    pub refusals: Vec<Refusal>,
+    /// What a user should know.
+    pub warnings: Vec<String>,
+}
+
+impl PodOutcome {
+    /// Nothing has happened to the pod yet.
+    pub fn new(pod: Object, order: u64) -> Self {
+        Self {
+            pod,
+            order,
+            ended: Ended::Open,
+            attempts: 0,
+            retries: Vec::new(),
+            feasible: Vec::new(),
+            visited: 0,
+            refusals: Vec::new(),
+            warnings: Vec::new(),
+        }
+    }
+
+    /// The pod stays out of the queue.
+    pub fn refuse(&mut self, status: Status) {
+        self.ended = Ended::Refused(status);
+    }
+
+    /// What a scheduling cycle found out.
+    pub fn take(&mut self, attempt: &Attempt) {
+        self.feasible = attempt
+            .feasible
+            .iter()
+            .map(|node| node.name.clone())
+            .collect();
+        self.feasible.sort();
+        self.visited = attempt.visited;
+        self.refusals = attempt.refusals.sorted();
+    }
+
+    /// The attempt failed. A failure that no node and no plugin accounted for becomes the only reason.
+    pub fn fail(&mut self, failure: Failure, plugin: &str) {
+        let explained = self
+            .refusals
+            .iter()
+            .any(|refusal| refusal.status.code == failure.status.code);
+        if failure.at > Point::Filter || !explained && failure.at != Point::Filter {
+            let culprit = if failure.at == Point::Bind {
+                "DefaultBinder"
+            } else {
+                plugin
+            };
+            self.refusals = for_pod(culprit, &failure.status);
+        }
+        self.ended = Ended::Failed(failure);
+    }
+
+    /// The pod is bound.
+    pub fn bind(&mut self, node: Arc<str>) {
+        self.refusals.clear();
+        self.ended = Ended::Bound { node };
+    }
+
+    /// Brings in what the queue knows about a pod that is still in it.
+    pub fn held(mut self, queued: &QueuedPod) -> Self {
+        self.attempts = queued.attempts;
+        self.retries = queued.retries.clone();
+        if let Some(Gate { plugin, status }) = &queued.gate {
+            self.refusals = for_pod(plugin, status);
+            self.feasible.clear();
+            self.visited = 0;
+            self.ended = Ended::Failed(Failure::gated(plugin, status.clone()));
+        }
+        self
+    }
+}
+
+fn for_pod(plugin: &str, status: &Status) -> Vec<Refusal> {
+    let mut refusals = Refusals::new(0);
+    refusals.add_for_pod(plugin, status);
+    refusals.sorted()
+}
