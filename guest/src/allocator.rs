@@ -1,7 +1,7 @@
 //! The structured allocator: which devices a pod's claims get on a node. Spec section 9, upstream's package `structured`.
 //!
 //! Data flow: [`Inventory`] (slices by node) -> `pools` (what one node reaches) -> `requests` and `checks` (what is asked
-//! for) -> `search` (depth first, with `constraints`) -> `result`. Devices in use are `allocated`, selectors are
+//! for) -> `search` (depth first, with `constraints` and `pruning`) -> `result`. Devices in use are `allocated`, selectors are
 //! evaluated through [`selectors`]. Nothing here knows CEL or does I/O.
 
 use std::rc::Rc;
@@ -21,16 +21,17 @@ pub mod selectors;
 
 mod checks;
 mod lists;
+mod pruning;
 mod search;
 
 mod result;
 
-use constraints::ConstraintState;
 pub use inventory::Inventory;
 use lists::Lists;
 use pools::NodePools;
 pub use requests::ClassLookup;
 use requests::Plan;
+use result::Solution;
 use search::{Halt, Search};
 use selectors::Selectors;
 
@@ -88,6 +89,20 @@ impl Allocator {
         &self.claims
     }
 
+    /// Whether the claims can be allocated on a node: as [`Self::allocate`], without the work of writing the results down.
+    pub fn fits(
+        &mut self,
+        node: &Node,
+        inventory: &Inventory,
+        classes: &mut ClassLookup<'_>,
+        selectors: &mut dyn Selectors,
+        profile: &Profile,
+        steps: u64,
+    ) -> Result<(), Outcome> {
+        let solution = self.search(node, inventory, classes, selectors, profile, steps)?;
+        solution.check(inventory).map_err(Outcome::Error)
+    }
+
     /// Tries one node. `steps` is the number of devices that the attempt may visit.
     ///
     /// Classes are looked up once, at the first node, since a scheduling cycle sees one revision of them; profile and
@@ -102,14 +117,31 @@ impl Allocator {
         profile: &Profile,
         steps: u64,
     ) -> Outcome {
+        match self.search(node, inventory, classes, selectors, profile, steps) {
+            Ok(solution) => solution
+                .build(inventory, profile)
+                .map_or_else(Outcome::Error, Outcome::Allocated),
+            Err(outcome) => outcome,
+        }
+    }
+
+    fn search(
+        &mut self,
+        node: &Node,
+        inventory: &Inventory,
+        classes: &mut ClassLookup<'_>,
+        selectors: &mut dyn Selectors,
+        profile: &Profile,
+        steps: u64,
+    ) -> Result<Solution<'_>, Outcome> {
         self.steps_used = 0;
         if let Some(message) = inventory.invalid_for(node) {
-            return Outcome::InvalidObject(message.into());
+            return Err(Outcome::InvalidObject(message.into()));
         }
-        if let Err(error) = self.pools.gather(node, inventory, profile) {
-            return Outcome::Error(error);
-        }
-        let plan = self
+        self.pools
+            .gather(node, inventory, profile)
+            .map_err(Outcome::Error)?;
+        let plan = &*self
             .plan
             .get_or_insert_with(|| Plan::new(&self.claims, classes, selectors, profile));
         let mut search = Search {
@@ -119,7 +151,6 @@ impl Allocator {
             profile,
             selectors,
             lists: &mut self.lists,
-            constraints: vec![ConstraintState::default(); plan.constraints.len()],
             steps_left: steps,
             admin_holds: !profile.admin_access_in_results(),
             admin_marks: profile.admin_access_excludes_own_devices(),
@@ -127,13 +158,18 @@ impl Allocator {
         let found = search.check().and_then(|()| search.run());
         self.steps_used = steps - search.steps_left;
         match found {
-            Ok(true) => result::build(plan, &self.pools, inventory, &self.lists.picks, profile)
-                .map_or_else(Outcome::Error, Outcome::Allocated),
-            Ok(false) if self.pools.pools.iter().any(|pool| pool.invalid) => Outcome::InvalidPools,
-            Ok(false) => Outcome::DoesNotFit,
-            Err(Halt::Error(error)) => Outcome::Error(error),
+            Ok(true) => Ok(Solution {
+                plan,
+                pools: &self.pools,
+                picks: &self.lists.picks,
+            }),
+            Ok(false) if self.pools.pools.iter().any(|pool| pool.invalid) => {
+                Err(Outcome::InvalidPools)
+            }
+            Ok(false) => Err(Outcome::DoesNotFit),
+            Err(Halt::Error(error)) => Err(Outcome::Error(error)),
             Err(Halt::OutOfSteps(request)) => {
-                Outcome::BudgetExhausted(out_of_steps(plan, request, steps))
+                Err(Outcome::BudgetExhausted(out_of_steps(plan, request, steps)))
             }
         }
     }

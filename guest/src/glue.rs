@@ -11,6 +11,9 @@ use crate::status;
 mod bindings {
     #![allow(missing_docs, unsafe_code, reason = "generated")]
     wit_bindgen::generate!({ path: "../wit", world: "writing-plugin" });
+
+    use super::Component;
+    export!(Component);
 }
 
 use bindings::exports::kube_scheduler::plugin::{binding, enqueue, lifecycle, scheduling};
@@ -27,13 +30,6 @@ fn with_plugin<R>(call: impl FnOnce(&mut Plugin, &dyn Host) -> R) -> R {
 
 /// The component.
 struct Component;
-
-#[allow(unsafe_code, reason = "the export macro defines the exported symbols")]
-mod export {
-    use super::bindings;
-    bindings::export!(Component with_types_in bindings);
-    use super::Component;
-}
 
 impl lifecycle::Guest for Component {
     fn describe() -> lifecycle::Description {

@@ -16,9 +16,6 @@ mod strategic;
 mod watch;
 mod write;
 
-#[cfg(test)]
-mod tests;
-
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
@@ -144,6 +141,14 @@ impl ApiServer {
             .map(|stored| &stored.shown)
     }
 
+    /// One object as readers see it.
+    pub(crate) fn shown(&self, kind: &Kind, namespace: &str, name: &str) -> Option<&Object> {
+        self.tables
+            .get(kind)?
+            .get(namespace, name)
+            .map(|stored| &stored.shown)
+    }
+
     /// Kinds of which there is or was an object.
     pub fn kinds(&self) -> impl Iterator<Item = &Kind> {
         self.tables.keys()
@@ -162,6 +167,11 @@ impl ApiServer {
     /// The calls so far, oldest first; of very many only the latest.
     pub fn journal(&self) -> impl Iterator<Item = &Call> {
         self.journal.calls()
+    }
+
+    /// How many calls there were: the sequence number of the next one.
+    pub fn calls_made(&self) -> u64 {
+        self.journal.made()
     }
 
     /// The calls so far, to be forgotten here.
@@ -298,3 +308,6 @@ impl From<Verb> for Operation {
         Self::Api(verb)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -6,9 +6,6 @@ mod in_flight;
 mod log;
 mod stream;
 
-#[cfg(test)]
-mod tests;
-
 use std::collections::BTreeMap;
 
 use crate::api::{ApiServer, Caller, WatchEvent, WatchType};
@@ -189,17 +186,33 @@ impl Cluster {
         self.ledger.entries()
     }
 
-    /// Removes what a pod holds in flight, takes back what was assumed of it and wakes who waits for it, as its plugin
-    /// would have done had it lived. Returns what was removed.
+    /// Removes what a pod holds in flight, as its plugin would have done had it lived, and returns it: what was assumed is
+    /// taken back, and who waits for it is woken.
+    ///
+    /// The plugin may have died after a write, so the caches first learn what the API holds: an entry keeps devices in use
+    /// until the written claim does.
     pub fn remove_entries_of(&mut self, pod_uid: &str) -> Vec<InFlight> {
         let held = self
             .ledger
             .entries()
             .filter(|entry| entry.holder == pod_uid);
         let held: Vec<InFlight> = held.cloned().collect();
-        for InFlight { target, .. } in &held {
-            self.remove_in_flight(pod_uid, &target.kind, &target.uid, true);
-            self.restore(&target.kind, &target.namespace, &target.name);
+        for InFlight {
+            target:
+                ObjectRef {
+                    kind,
+                    namespace,
+                    name,
+                    uid,
+                },
+            ..
+        } in &held
+        {
+            self.restore(kind, namespace, name);
+            if let Some(object) = self.api.shown(kind, namespace, name).cloned() {
+                self.cache(object);
+            }
+            self.remove_in_flight(pod_uid, kind, uid, true);
         }
         held
     }
@@ -332,7 +345,13 @@ impl Services for Cluster {
         let Some(cache) = self.caches.get_mut(kind) else {
             return Err(assume_cache::missing(kind, namespace, name));
         };
-        let event = cache.assume(object, &mut self.revision)?;
+        // The server's own copy if it is the same, so that one version has one text and is held once.
+        let same = |stored: &&Object| {
+            stored.id().uid == object.id().uid
+                && stored.resource_version() == object.resource_version()
+        };
+        let stored = self.api.shown(kind, namespace, name).filter(same).cloned();
+        let event = cache.assume(stored.unwrap_or(object), &mut self.revision)?;
         self.tell(Some(event));
         Ok(())
     }
@@ -365,3 +384,6 @@ impl Services for Cluster {
         self.logs.write(level, plugin, message, fields);
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -10,18 +10,18 @@ pub mod manifest;
 pub mod api;
 pub mod clock;
 pub mod cluster;
-pub mod event;
 pub mod stand_ins;
 
-pub mod plugin;
-
+pub mod event;
 pub mod queue;
-
-pub mod cycle;
+pub mod scheduler;
 
 pub mod binding_cycle;
+pub mod cycle;
+pub mod filters;
 
-pub mod scheduler;
+pub mod plugin;
+pub mod services;
 
 pub mod report;
 

@@ -55,7 +55,12 @@ pub fn read<P: AsRef<Path>>(
         let from_directory = sources.iter().all(|source| source.from_directory);
         let seen = collector.seen;
         for source in sources {
-            add_source(&mut collector, &source.read(stdin)?, &source.name, from_directory)?;
+            add_source(
+                &mut collector,
+                &source.read(stdin)?,
+                &source.name,
+                from_directory,
+            )?;
             files.push(source.name);
         }
         if collector.seen == seen {
@@ -64,13 +69,20 @@ pub fn read<P: AsRef<Path>>(
         }
     }
     if files.is_empty() {
-        return Err(InputError::of_file("", "no input; name a file, a directory, or - for standard input"));
+        return Err(InputError::of_file(
+            "",
+            "no input; name a file, a directory, or - for standard input",
+        ));
     }
     Ok(finish(collector, files))
 }
 
 /// Reads one text, as `read` does with a file of this name.
-pub fn read_text(name: &str, text: &str, keep: &dyn Fn(&Kind) -> bool) -> Result<Input, InputError> {
+pub fn read_text(
+    name: &str,
+    text: &str,
+    keep: &dyn Fn(&Kind) -> bool,
+) -> Result<Input, InputError> {
     let mut collector = Collector::new(keep);
     add_source(&mut collector, text, name, false)?;
     if collector.seen == 0 {
@@ -79,12 +91,23 @@ pub fn read_text(name: &str, text: &str, keep: &dyn Fn(&Kind) -> bool) -> Result
     Ok(finish(collector, vec![name.to_owned()]))
 }
 
-fn add_source(collector: &mut Collector<'_>, text: &str, name: &str, may_be_empty: bool) -> Result<(), InputError> {
+fn add_source(
+    collector: &mut Collector<'_>,
+    text: &str,
+    name: &str,
+    may_be_empty: bool,
+) -> Result<(), InputError> {
     if text.trim().is_empty() {
         if !may_be_empty {
-            return Err(InputError::of_file(name, "empty; expected YAML or JSON manifests"));
+            return Err(InputError::of_file(
+                name,
+                "empty; expected YAML or JSON manifests",
+            ));
         }
-        collector.warnings.push(Warning { object: name.to_owned(), message: "the file is empty".to_owned() });
+        collector.warnings.push(Warning {
+            object: name.to_owned(),
+            message: "the file is empty".to_owned(),
+        });
         return Ok(());
     }
     let file: Arc<str> = name.into();
@@ -95,12 +118,24 @@ fn add_source(collector: &mut Collector<'_>, text: &str, name: &str, may_be_empt
 }
 
 fn finish(collector: Collector<'_>, files: Vec<String>) -> Input {
-    let Collector { found, mut warnings, .. } = collector;
+    let Collector {
+        found,
+        mut warnings,
+        ..
+    } = collector;
     let candidates = names::name_all(found, &mut warnings);
     let candidates = names::last_wins(candidates, &mut warnings);
-    let mut input = Input { warnings, files, ..Input::default() };
+    let mut input = Input {
+        warnings,
+        files,
+        ..Input::default()
+    };
     for candidate in candidates {
-        let objects::Candidate { mut id, origin, outcome } = candidate;
+        let objects::Candidate {
+            mut id,
+            origin,
+            outcome,
+        } = candidate;
         match outcome {
             Ok(object) => {
                 input.objects.push(object);
@@ -110,7 +145,11 @@ fn finish(collector: Collector<'_>, files: Vec<String>) -> Input {
                 if id.namespace.is_empty() && kinds::is_namespaced(&id.kind) {
                     id.namespace = "default".into();
                 }
-                input.object_errors.push(ObjectError { object: id, origin, message });
+                input.object_errors.push(ObjectError {
+                    object: id,
+                    origin,
+                    message,
+                });
             }
         }
     }

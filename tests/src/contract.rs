@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use dractl::plugin::Settings;
+use dractl::plugin::{BUILT_IN, Settings};
 use wasmparser::{Validator, WasmFeatures};
 use wit_component::{DecodedWasm, WitPrinter};
 use wit_parser::{Resolve, WorldId, WorldItem};
@@ -145,4 +145,9 @@ fn check_world(bytes: &[u8], name: &str) {
 #[test]
 fn the_misbehaving_plugin_exports_the_whole_contract() {
     check_world(&MISBEHAVING, "full-plugin");
+}
+
+#[test]
+fn the_built_in_plugin_is_exactly_a_writing_plugin() {
+    check_world(BUILT_IN, "writing-plugin");
 }

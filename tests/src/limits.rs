@@ -588,3 +588,44 @@ fn a_plugin_that_does_not_start_is_refused_with_its_reason() {
         );
     }
 }
+
+#[test]
+fn reasons_and_advice_are_limited_like_everything_else() {
+    let cluster = Double::with_one_of_each();
+    let ask = |deed: &str, limits: Limits| {
+        let plugin = misbehaving(deed, limits);
+        let mut advisor = plugin.advisor(&shared(&cluster)).unwrap();
+        let names = ["n1".to_owned(), "n2".to_owned()];
+        let explained = advisor.explain(&pod("a"), 2, &names)?.unwrap_or_default();
+        assert_eq!(explained, [b"n1", b"n2"]);
+        Ok::<_, PluginError>((
+            advisor.lint(2)?.unwrap_or_default(),
+            advisor.devices(2)?.unwrap_or_default(),
+        ))
+    };
+    let (findings, devices) = ask("", Limits::default()).unwrap();
+    assert_eq!(
+        (
+            findings.len(),
+            findings[0].message.as_str(),
+            devices.as_slice()
+        ),
+        (1, "a thing", &b"[]"[..])
+    );
+    for call in ["explain", "lint", "devices"] {
+        let error = ask(&format!("{call}:loop"), tight()).unwrap_err();
+        assert_eq!((error.fault, error.call.as_str()), (Fault::Deadline, call));
+    }
+    let error = ask(
+        "",
+        Limits {
+            report_bytes: 3,
+            ..Limits::default()
+        },
+    )
+    .unwrap_err();
+    assert_eq!(
+        (error.fault, error.cause.as_str()),
+        (Fault::Output, "returned 4 bytes of text, the limit is 3")
+    );
+}

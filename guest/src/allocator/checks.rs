@@ -1,6 +1,8 @@
 //! The checks of the claims that depend on the node: the rest of spec section 9.2. They find the devices of `All` requests.
 
-use super::lists::{Verdict, Want, learn};
+use std::collections::BTreeMap;
+
+use super::lists::{Want, insert};
 use super::requests::{Check, check_limit};
 use super::search::{Halt, Search};
 
@@ -8,7 +10,7 @@ impl Search<'_, '_> {
     /// Checks the claims on this node (the rest of spec section 9.2), which finds the devices of `All` requests.
     pub(crate) fn check(&mut self) -> Result<(), Halt> {
         let plan = self.plan;
-        self.lists.start(self.pools.candidates.len(), plan.has_all);
+        self.lists.start(self.pools, plan, self.inventory);
         for check in &plan.checks {
             match check {
                 Check::Fail(error) => return Err(Halt::Error(error.clone())),
@@ -20,6 +22,11 @@ impl Search<'_, '_> {
             self.collect_wants();
             self.lists.wants_are_known = true;
         }
+        for (position, candidate) in self.pools.candidates.iter().enumerate() {
+            if !self.inventory.is_held(candidate.device, self.admin_holds) {
+                insert(&mut self.lists.free, position);
+            }
+        }
         Ok(())
     }
 
@@ -29,7 +36,7 @@ impl Search<'_, '_> {
         let request = &plan.requests[index];
         let first = self.lists.all_devices.len() as u32;
         // Of a repeated device the first verdict counts, also for the others.
-        let mut verdicts: Vec<Verdict> = Vec::new();
+        let mut known: BTreeMap<u32, bool> = BTreeMap::new();
         for pool in &pools.pools {
             if pool.incomplete || pool.invalid {
                 let what = if pool.incomplete {
@@ -44,18 +51,14 @@ impl Search<'_, '_> {
                 )));
             }
             for position in pool.candidates.clone() {
-                self.step(index)?;
+                self.steps(1, index)?;
                 let candidate = &pools.candidates[position];
-                let known = verdicts
-                    .get(candidate.first as usize)
-                    .copied()
-                    .unwrap_or_default();
-                let matches = match known {
-                    Verdict::Unknown => self.evaluate(request, candidate)?,
-                    known => Some(known == Verdict::Yes),
+                let matches = match known.get(&candidate.first) {
+                    Some(&matches) => candidate.device(self.inventory).usable.then_some(matches),
+                    None => self.evaluate(request, candidate)?,
                 };
-                if let (Some(matches), Verdict::Unknown) = (matches, known) {
-                    learn(&mut verdicts, candidate, matches);
+                if let (Some(matches), true) = (matches, pools.has_repeats) {
+                    known.insert(candidate.first, matches);
                 }
                 if matches == Some(true) {
                     self.lists.all_devices.push(position as u32);

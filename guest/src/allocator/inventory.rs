@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use super::allocated::Allocated;
-use super::names::{DeviceKey, FixedHasher, Names, PoolKey};
+use super::names::{DeviceKey, FixedHasher, LayoutKey, Names, PoolKey};
 use crate::api::{AllocationResult, Node, Reach, ResourceSlice};
 use crate::node_selector::NodeSelector;
 
@@ -42,10 +42,14 @@ pub(crate) struct Entry {
     pub pool: PoolKey,
     /// One for each device.
     pub devices: Box<[DeviceKey]>,
+    /// One for each device.
+    pub layouts: Box<[LayoutKey]>,
     /// Changes with each `put`, over all slots.
     pub version: u64,
     /// The parsed node selector of a slice that has one.
     pub selector: Option<NodeSelector>,
+    /// Some device has no content.
+    pub has_unusable: bool,
 }
 
 /// Over all slices of a pool, whoever can reach them.
@@ -118,9 +122,7 @@ impl Inventory {
         self.remove(slot);
         self.names.share(&mut slice.driver);
         self.names.share(&mut slice.pool);
-        for device in &mut slice.devices {
-            self.names.share_strings(device);
-        }
+        self.names.share_strings(&mut slice.devices);
         slice.devices.shrink_to_fit();
         let pool = self.names.acquire_pool(&slice.driver, &slice.pool);
         let devices: Box<[_]> = slice
@@ -128,6 +130,7 @@ impl Inventory {
             .iter()
             .map(|device| self.names.acquire_device_of(pool, &device.name))
             .collect();
+        let layouts = self.names.acquire_layouts(&slice.driver, &slice.devices);
         let mut selector = None;
         if let Reach::NodeSelector(given) = &slice.reach {
             match NodeSelector::parse(given) {
@@ -149,9 +152,11 @@ impl Inventory {
             Reach::Nowhere => false,
         };
         self.entries[index] = Some(Entry {
+            has_unusable: slice.devices.iter().any(|device| !device.usable),
             slice,
             pool,
             devices,
+            layouts,
             version: self.version,
             selector,
         });
@@ -188,6 +193,7 @@ impl Inventory {
         for device in &entry.devices {
             self.names.release_device(*device);
         }
+        self.names.release_layouts(&entry.layouts);
         self.names.release_pool(entry.pool);
     }
 
@@ -276,6 +282,11 @@ impl Inventory {
             Some(entry) => entry,
             None => unreachable!("indexes name only slots that are filled"),
         }
+    }
+
+    /// Changes with each slice that comes.
+    pub(crate) fn version(&self) -> u64 {
+        self.version
     }
 
     /// Totals of a pool that has at least one slice.

@@ -1,8 +1,13 @@
-//! The working lists of the search.
+//! The working lists of the search, reused from node to node.
+//!
+//! Sets of candidates are bit sets: a node has few devices, and nearly all questions of the search are about sets.
 
-use super::pools::Candidate;
+use super::constraints::Bindings;
+use super::inventory::Inventory;
+use super::pools::NodePools;
+use super::requests::Plan;
 
-/// Lists that are reused from node to node.
+/// All of it.
 #[derive(Debug, Default)]
 pub(crate) struct Lists {
     /// Requests that need devices, in order.
@@ -12,13 +17,18 @@ pub(crate) struct Lists {
     /// Devices of the `All` requests: positions of candidates.
     pub all_devices: Vec<u32>,
     pub frames: Vec<Frame>,
+    /// Devices that a frame picked in vain, frame after frame.
+    pub failed: Vec<Failed>,
+    pub bindings: Bindings,
+    /// Candidates that ordinary requests may get.
+    pub free: Vec<u64>,
     /// By candidate: 1 + index of the claim that picked the device last, or 0.
     pub picked_for: Vec<u32>,
-    /// What is known about selectors: for each want, by candidate, as far as it was visited.
-    verdicts: Vec<Vec<Verdict>>,
-    rows_in_use: usize,
+    pub verdicts: Verdicts,
     /// The solution: (request index in the plan, position of the candidate), in order.
     pub picks: Vec<(u32, u32)>,
+    /// For counting.
+    pub union: Vec<u64>,
 }
 
 /// A request that needs devices.
@@ -44,6 +54,32 @@ pub(crate) struct Frame {
     pub state: FrameState,
     /// [`Lists::picked_for`] before the pick.
     pub picked_for_before: u32,
+    /// The pick took the device from the free ones.
+    pub was_free: bool,
+    /// The furthest want that the search has come to since the pick.
+    pub reached: u32,
+    /// The same for all picks of this frame.
+    pub reached_ever: u32,
+    /// Start of the frame's part of [`Lists::failed`].
+    pub failed: u32,
+}
+
+impl Frame {
+    /// To try candidates from `start` on.
+    pub(crate) fn new(want: usize, k: u32, start: u32) -> Self {
+        let want = want as u32;
+        Self {
+            want,
+            k,
+            position: start,
+            state: FrameState::Fresh,
+            picked_for_before: 0,
+            was_free: false,
+            reached: want,
+            reached_ever: want,
+            failed: 0,
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,56 +90,119 @@ pub(crate) enum FrameState {
     LeftOut,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Verdict {
-    #[default]
-    Unknown,
-    No,
-    Yes,
+/// A candidate that led to no solution, with the furthest want that was reached meanwhile.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Failed {
+    pub position: u32,
+    pub reached: u32,
+}
+
+/// What is known about selectors, want by want, as far as the search came.
+#[derive(Debug, Default)]
+pub(crate) struct Verdicts {
+    /// Words of one set.
+    words: usize,
+    /// Candidates without content: for every want known not to match.
+    unusable: Vec<u64>,
+    /// For each want two sets: the known candidates, and those of them that match.
+    rows: Vec<u64>,
+    wants: usize,
+}
+
+impl Verdicts {
+    /// Opens the set of a want, and those of the wants before it.
+    pub(crate) fn open(&mut self, want: usize) {
+        while self.wants <= want {
+            self.rows.extend_from_slice(&self.unusable);
+            self.rows.resize(self.rows.len() + self.words, 0);
+            self.wants += 1;
+        }
+    }
+
+    /// Whether the want's set is there.
+    pub(crate) fn is_open(&self, want: usize) -> bool {
+        want < self.wants
+    }
+
+    /// Of an open want: known candidates, and those that match.
+    pub(crate) fn of(&self, want: usize) -> (&[u64], &[u64]) {
+        self.rows[want * 2 * self.words..][..2 * self.words].split_at(self.words)
+    }
+
+    /// Whether the candidate matches, if that is known.
+    pub(crate) fn get(&self, want: usize, position: usize) -> Option<bool> {
+        if !self.is_open(want) {
+            return None;
+        }
+        let (known, matching) = self.of(want);
+        contains(known, position).then(|| contains(matching, position))
+    }
+
+    /// Remembers whether the device of a candidate matches, for an open want.
+    pub(crate) fn learn(&mut self, want: usize, position: usize, matches: bool, pools: &NodePools) {
+        pools.each_same(position, |same| {
+            if contains(&self.unusable, same) {
+                return;
+            }
+            let row = &mut self.rows[want * 2 * self.words..][..2 * self.words];
+            let (known, matching) = row.split_at_mut(self.words);
+            insert(known, same);
+            if matches {
+                insert(matching, same);
+            }
+        });
+    }
 }
 
 impl Lists {
-    /// Makes the lists ready for a node with this many candidates.
-    pub(crate) fn start(&mut self, candidates: usize, has_all: bool) {
-        if has_all {
+    /// Makes the lists ready for a node.
+    pub(crate) fn start(&mut self, pools: &NodePools, plan: &Plan, inventory: &Inventory) {
+        if plan.has_all {
             self.wants.clear();
         }
         self.all_devices.clear();
         self.frames.clear();
+        self.failed.clear();
         self.picks.clear();
+        let candidates = pools.candidates.len();
+        let words = candidates.div_ceil(64);
         self.picked_for.clear();
         self.picked_for.resize(candidates, 0);
-        for row in &mut self.verdicts[..self.rows_in_use] {
-            row.clear();
+        self.bindings
+            .start(plan.constraints.len(), words, inventory.version());
+        self.free.clear();
+        self.free.resize(words, 0);
+        self.verdicts.words = words;
+        self.verdicts.rows.clear();
+        self.verdicts.wants = 0;
+        self.verdicts.unusable.clear();
+        self.verdicts.unusable.resize(words, 0);
+        for &position in &pools.unusable {
+            insert(&mut self.verdicts.unusable, position as usize);
         }
-        self.rows_in_use = 0;
-    }
-
-    /// What is known about the selectors of a want for a device.
-    pub(crate) fn verdict(&self, want: usize, candidate: &Candidate) -> Verdict {
-        let row = if want < self.rows_in_use {
-            self.verdicts[want].get(candidate.first as usize)
-        } else {
-            None
-        };
-        row.copied().unwrap_or_default()
-    }
-
-    /// Remembers whether a device matches the selectors of a want.
-    pub(crate) fn learn(&mut self, want: usize, candidate: &Candidate, matches: bool) {
-        if want >= self.verdicts.len() {
-            self.verdicts.resize_with(want + 1, Vec::new);
-        }
-        self.rows_in_use = self.rows_in_use.max(want + 1);
-        learn(&mut self.verdicts[want], candidate, matches);
     }
 }
 
-/// Notes a verdict in a row; rows are as long as what was learnt, so that they cannot outgrow the step budget.
-pub(crate) fn learn(row: &mut Vec<Verdict>, candidate: &Candidate, matches: bool) {
-    let at = candidate.first as usize;
-    if at >= row.len() {
-        row.resize(at + 1, Verdict::Unknown);
+/// Whether a bit set has a number.
+pub(crate) fn contains(set: &[u64], number: usize) -> bool {
+    set[number / 64] >> (number % 64) & 1 != 0
+}
+
+/// Adds a number to a bit set.
+pub(crate) fn insert(set: &mut [u64], number: usize) {
+    set[number / 64] |= 1 << (number % 64);
+}
+
+/// Removes a number from a bit set.
+pub(crate) fn remove(set: &mut [u64], number: usize) {
+    set[number / 64] &= !(1 << (number % 64));
+}
+
+/// The numbers from `start` on, of word `index` of a bit set.
+pub(crate) fn from(start: usize, index: usize) -> u64 {
+    match start.checked_sub(index * 64) {
+        None | Some(0) => u64::MAX,
+        Some(skipped @ 1..64) => u64::MAX << skipped,
+        Some(_) => 0,
     }
-    row[at] = if matches { Verdict::Yes } else { Verdict::No };
 }

@@ -16,6 +16,10 @@ pub(crate) type FixedHasher = BuildHasherDefault<DefaultHasher>;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct PoolKey(u32);
 
+/// Number of a layout: a driver and the names of a device's attributes, in order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct LayoutKey(u32);
+
 /// Number of a device, that is, of a (driver, pool name, device name) triple.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct DeviceKey(u32);
@@ -34,12 +38,16 @@ impl DeviceKey {
     }
 }
 
+/// A driver, and the names of a device's attributes.
+type Layout = (Arc<str>, Box<[Arc<str>]>);
+
 /// The tables. A number is valid while somebody who acquired it has not released it.
 #[derive(Debug, Default)]
 pub(crate) struct Names {
     strings: Strings,
     pools: Interner<(Arc<str>, Arc<str>)>,
     devices: Interner<(PoolKey, Arc<str>)>,
+    layouts: Interner<Layout>,
 }
 
 impl Names {
@@ -84,21 +92,82 @@ impl Names {
         self.pools.release(key.0);
     }
 
-    /// Replaces every string by the shared copy of it.
-    pub(crate) fn share_strings(&mut self, device: &mut Device) {
+    /// Replaces every string of a slice's devices by the shared copy of it.
+    pub(crate) fn share_strings(&mut self, devices: &mut [Device]) {
+        let mut rest = devices;
+        let mut before: Option<&Device> = None;
+        while let Some((device, later)) = rest.split_first_mut() {
+            self.share_strings_of(device, before);
+            before = Some(device);
+            rest = later;
+        }
+    }
+
+    /// Neighbours mostly have the same attributes, often with the same values: looking there first saves the hashing.
+    fn share_strings_of(&mut self, device: &mut Device, before: Option<&Device>) {
         self.share(&mut device.name);
-        for (name, value) in &mut device.attributes {
-            self.share(name);
+        for (i, (name, value)) in device.attributes.iter_mut().enumerate() {
+            let like = before.and_then(|before| before.attributes.get(i));
+            self.share_like(name, like.map(|(name, _)| name));
             if let Attribute::String(text) | Attribute::Version(text) = value {
-                self.share(text);
+                self.share_like(
+                    text,
+                    match like {
+                        Some((_, Attribute::String(text) | Attribute::Version(text))) => Some(text),
+                        _ => None,
+                    },
+                );
             }
         }
-        for (name, quantity) in &mut device.capacity {
-            self.share(name);
-            self.share(quantity);
+        for (i, (name, quantity)) in device.capacity.iter_mut().enumerate() {
+            let like = before.and_then(|before| before.capacity.get(i));
+            self.share_like(name, like.map(|(name, _)| name));
+            self.share_like(quantity, like.map(|(_, quantity)| quantity));
         }
         device.attributes.shrink_to_fit();
         device.capacity.shrink_to_fit();
+    }
+
+    fn share_like(&mut self, text: &mut Arc<str>, shared: Option<&Arc<str>>) {
+        match shared {
+            Some(shared) if shared == text => *text = shared.clone(),
+            _ => self.share(text),
+        }
+    }
+
+    /// The numbers of the layouts of a slice's devices, whose strings are shared; each to be released once.
+    pub(crate) fn acquire_layouts(
+        &mut self,
+        driver: &Arc<str>,
+        devices: &[Device],
+    ) -> Box<[LayoutKey]> {
+        let mut before: Option<(&Device, u32)> = None;
+        let layouts = devices.iter().map(|device| {
+            let names = || device.attributes.iter().map(|(name, _)| name);
+            let number = match before {
+                Some((like, number))
+                    if names().eq(like.attributes.iter().map(|(name, _)| name)) =>
+                {
+                    self.layouts.acquire_again(number);
+                    number
+                }
+                _ => {
+                    self.layouts
+                        .acquire((driver.clone(), names().cloned().collect()))
+                        .0
+                }
+            };
+            before = Some((device, number));
+            LayoutKey(number)
+        });
+        layouts.collect()
+    }
+
+    /// Takes back [`Self::acquire_layouts`].
+    pub(crate) fn release_layouts(&mut self, layouts: &[LayoutKey]) {
+        for layout in layouts {
+            self.layouts.release(layout.0);
+        }
     }
 
     /// Replaces a string by the shared copy of it.
@@ -106,10 +175,14 @@ impl Names {
         *text = self.strings.shared(text);
     }
 
-    /// How many (pools, devices) have a number.
+    /// How many pools, devices and layouts have a number.
     #[cfg(test)]
-    pub(crate) fn live(&self) -> (usize, usize) {
-        (self.pools.numbers.len(), self.devices.numbers.len())
+    pub(crate) fn live(&self) -> [usize; 3] {
+        [
+            self.pools.numbers.len(),
+            self.devices.numbers.len(),
+            self.layouts.numbers.len(),
+        ]
     }
 }
 

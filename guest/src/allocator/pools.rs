@@ -15,6 +15,10 @@ pub(crate) struct NodePools {
     pub pools: Vec<Pool>,
     /// Devices in visiting order; those of pools that the profile never takes from are left out.
     pub candidates: Vec<Candidate>,
+    /// Some device is there twice.
+    pub has_repeats: bool,
+    /// Positions of the candidates without content, which are never selected.
+    pub unusable: Vec<u32>,
     /// Kept slices of all pools.
     slices: Vec<u32>,
     /// Slices that the node can reach, before old generations are dropped.
@@ -57,6 +61,8 @@ impl NodePools {
         self.pools.clear();
         self.candidates.clear();
         self.slices.clear();
+        self.has_repeats = false;
+        self.unusable.clear();
         if let Some((slice, error)) = inventory.broken() {
             return Err(format!(
                 "gather pool information: node selector in resource slice {slice}: {error}"
@@ -76,6 +82,19 @@ impl NodePools {
     pub(crate) fn name_of(&self, pool: &Pool, inventory: &Inventory) -> String {
         let slice = &inventory.entry(self.slices[pool.slices.start]).slice;
         format!("{}/{}", slice.driver, slice.pool)
+    }
+
+    /// Calls for each candidate that is the same device as this one, itself included.
+    pub(crate) fn each_same(&self, position: usize, mut call: impl FnMut(usize)) {
+        if !self.has_repeats {
+            return call(position);
+        }
+        let first = self.candidates[position].first;
+        for (other, candidate) in self.candidates.iter().enumerate() {
+            if candidate.first == first {
+                call(other);
+            }
+        }
     }
 
     fn add_pool(&mut self, group: &[u32], inventory: &Inventory, profile: &Profile) {
@@ -137,10 +156,18 @@ impl NodePools {
                 }
             }
             if pool.repeats && find_repeats(&mut self.candidates, start) {
+                self.has_repeats = true;
                 pool.invalid = profile.duplicate_devices_invalidate_pool();
             }
             if (pool.incomplete || pool.invalid) && profile.exact_count_skips_bad_pools() {
                 self.candidates.truncate(start);
+            }
+            for (position, candidate) in self.candidates.iter().enumerate().skip(start) {
+                if inventory.entry(candidate.slot).has_unusable
+                    && !candidate.device(inventory).usable
+                {
+                    self.unusable.push(position as u32);
+                }
             }
             pool.candidates = start..self.candidates.len();
         }

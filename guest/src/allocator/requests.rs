@@ -4,6 +4,7 @@
 //! check would find it, since an earlier error of that node wins.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -30,15 +31,17 @@ pub(crate) struct Plan {
     pub checks: Vec<Check>,
     /// Some request asks for all devices.
     pub has_all: bool,
+    /// Some request has admin access.
+    pub has_admin: bool,
 }
 
 #[derive(Debug)]
 pub(crate) struct ClaimPlan {
     pub claim: Rc<ResourceClaim>,
     /// Its part of [`Plan::requests`].
-    pub requests: std::ops::Range<usize>,
+    pub requests: Range<usize>,
     /// Its part of [`Plan::constraints`].
-    pub constraints: std::ops::Range<usize>,
+    pub constraints: Range<usize>,
 }
 
 /// A check that a node makes before the search.
@@ -91,6 +94,7 @@ impl Plan {
             constraints: Vec::new(),
             checks: Vec::new(),
             has_all: false,
+            has_admin: false,
         };
         for claim in claims {
             let (first_request, first_constraint) = (plan.requests.len(), plan.constraints.len());
@@ -110,6 +114,13 @@ impl Plan {
             }
         }
         plan
+    }
+
+    /// The constraints of the claim of a request, whether they cover the request or not.
+    pub(crate) fn constraints_of(&self, request: usize) -> Range<usize> {
+        self.claims[self.requests[request].claim]
+            .constraints
+            .clone()
     }
 
     /// `namespace/name` of a claim, or its bare name.
@@ -139,6 +150,7 @@ impl Plan {
                         ..request
                     },
                 )?;
+            self.has_admin |= request.admin;
             match request.count {
                 // D8: the sum saturates. A negative count means that nothing is needed.
                 Some(count) => exact = exact.saturating_add(count.max(0)),

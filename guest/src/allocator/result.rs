@@ -11,65 +11,95 @@ use crate::api::{
 };
 use crate::profile::Profile;
 
-/// Allocations in the order of the claims. `picks` are (request, candidate), in order.
-pub(crate) fn build(
-    plan: &Plan,
-    pools: &NodePools,
-    inventory: &Inventory,
-    picks: &[(u32, u32)],
-    profile: &Profile,
-) -> Result<Vec<AllocationResult>, String> {
-    let mut rest = picks;
-    plan.claims
-        .iter()
-        .map(|claim| {
+/// What the search found.
+pub(crate) struct Solution<'a> {
+    pub plan: &'a Plan,
+    pub pools: &'a NodePools,
+    /// (request, candidate), in order.
+    pub picks: &'a [(u32, u32)],
+}
+
+impl<'a> Solution<'a> {
+    /// Allocations in the order of the claims.
+    pub(crate) fn build(
+        &self,
+        inventory: &Inventory,
+        profile: &Profile,
+    ) -> Result<Vec<AllocationResult>, String> {
+        self.by_claim()
+            .map(|(claim, picks)| self.build_one(claim, inventory, picks, profile))
+            .collect()
+    }
+
+    /// Whether [`Self::build`] would fail, and how.
+    pub(crate) fn check(&self, inventory: &Inventory) -> Result<(), String> {
+        let has_selector = |&(_, position): &(u32, u32)| {
+            let slot = self.pools.candidates[position as usize].slot;
+            matches!(inventory.entry(slot).slice.reach, Reach::NodeSelector(_))
+        };
+        if !self.picks.iter().any(has_selector) {
+            return Ok(());
+        }
+        self.by_claim()
+            .try_for_each(|(claim, picks)| self.node_selector(claim, inventory, picks).map(drop))
+    }
+
+    /// Each claim with its part of the picks.
+    fn by_claim(&self) -> impl Iterator<Item = (&'a ClaimPlan, &'a [(u32, u32)])> {
+        let mut rest = self.picks;
+        self.plan.claims.iter().map(move |claim| {
             let mine =
                 rest.partition_point(|(request, _)| (*request as usize) < claim.requests.end);
             let (picks, later) = rest.split_at(mine);
             rest = later;
-            build_one(plan, claim, pools, inventory, picks, profile)
+            (claim, picks)
         })
-        .collect()
-}
+    }
 
-fn build_one(
-    plan: &Plan,
-    claim: &ClaimPlan,
-    pools: &NodePools,
-    inventory: &Inventory,
-    picks: &[(u32, u32)],
-    profile: &Profile,
-) -> Result<AllocationResult, String> {
-    let results = picks
-        .iter()
-        .map(|&(request, position)| {
-            let candidate = &pools.candidates[position as usize];
-            let slice = &inventory.entry(candidate.slot).slice;
-            let request = &plan.requests[request as usize];
-            DeviceResult {
-                request: request.name.clone(),
-                driver: slice.driver.clone(),
-                pool: slice.pool.clone(),
-                device: candidate.device(inventory).name.clone(),
-                admin_access: request.admin && profile.admin_access_in_results(),
-            }
+    fn build_one(
+        &self,
+        claim: &ClaimPlan,
+        inventory: &Inventory,
+        picks: &[(u32, u32)],
+        profile: &Profile,
+    ) -> Result<AllocationResult, String> {
+        let results = picks
+            .iter()
+            .map(|&(request, position)| {
+                let candidate = &self.pools.candidates[position as usize];
+                let slice = &inventory.entry(candidate.slot).slice;
+                let request = &self.plan.requests[request as usize];
+                DeviceResult {
+                    request: request.name.clone(),
+                    driver: slice.driver.clone(),
+                    pool: slice.pool.clone(),
+                    device: candidate.device(inventory).name.clone(),
+                    admin_access: request.admin && profile.admin_access_in_results(),
+                }
+            })
+            .collect();
+        let requests = &self.plan.requests[claim.requests.clone()];
+        let mut config = class_config(requests, profile);
+        claim_config(&claim.claim, profile, &mut config);
+        let node_selector = self.node_selector(claim, inventory, picks)?;
+        Ok(AllocationResult {
+            results,
+            config,
+            node_selector,
+            controller: String::new(),
         })
-        .collect();
-    let requests = &plan.requests[claim.requests.clone()];
-    let mut config = class_config(requests, profile);
-    claim_config(&claim.claim, profile, &mut config);
-    let node_selector = node_selector(pools, inventory, picks).map_err(|error| {
-        format!(
-            "create NodeSelector for claim {}: {error}",
-            claim.claim.meta.name
-        )
-    })?;
-    Ok(AllocationResult {
-        results,
-        config,
-        node_selector,
-        controller: String::new(),
-    })
+    }
+
+    fn node_selector(
+        &self,
+        claim: &ClaimPlan,
+        inventory: &Inventory,
+        picks: &[(u32, u32)],
+    ) -> Result<Option<NodeSelector>, String> {
+        let name = &claim.claim.meta.name;
+        node_selector(self.pools, inventory, picks)
+            .map_err(|error| format!("create NodeSelector for claim {name}: {error}"))
+    }
 }
 
 /// What the classes configure: once per request, or once per class with the names of its requests (D9).

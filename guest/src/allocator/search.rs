@@ -3,10 +3,10 @@
 //! The first solution in visiting order wins. The stack is a list of frames, one for each device that is being looked for,
 //! so that no input can exhaust the native stack.
 
-use super::constraints::ConstraintState;
 use super::inventory::Inventory;
-use super::lists::{Frame, FrameState, Lists, Verdict, Want};
+use super::lists::{Failed, Frame, FrameState, Lists, Want, contains, from, insert, remove};
 use super::pools::{Candidate, NodePools};
+use super::pruning::FURTHEST;
 use super::requests::{Plan, Request, Selector};
 use super::selectors::{DeviceRef, SelectorError, Selectors};
 use crate::profile::Profile;
@@ -28,7 +28,6 @@ pub(crate) struct Search<'a, 's> {
     pub profile: &'a Profile,
     pub selectors: &'s mut dyn Selectors,
     pub lists: &'s mut Lists,
-    pub constraints: Vec<ConstraintState<'a>>,
     /// Devices that may still be visited.
     pub steps_left: u64,
     /// Whether results of admin requests hold their device (D6).
@@ -53,13 +52,18 @@ impl Search<'_, '_> {
             if want == self.lists.wants.len() {
                 return Ok(true);
             }
-            if !self.is_hopeless(want, k, start)? {
+            if self.lists.wants[want].all.is_none() {
+                self.lists.verdicts.open(want);
+            }
+            let hopeless_at = self.hopeless_at(want, k, start as usize)?;
+            if let Some(parent) = self.lists.frames.last_mut() {
+                parent.reached = parent.reached.max(hopeless_at.unwrap_or(want) as u32);
+            }
+            if hopeless_at.is_none() {
+                let failed = self.lists.failed.len() as u32;
                 let frame = Frame {
-                    want: want as u32,
-                    k,
-                    position: start,
-                    state: FrameState::Fresh,
-                    picked_for_before: 0,
+                    failed,
+                    ..Frame::new(want, k, start)
                 };
                 self.lists.frames.push(frame);
             }
@@ -86,6 +90,10 @@ impl Search<'_, '_> {
                 self.lists.frames.push(frame);
                 return Ok(Some(frame));
             }
+            self.lists.failed.truncate(frame.failed as usize);
+            if let Some(parent) = self.lists.frames.last_mut() {
+                parent.reached = parent.reached.max(frame.reached_ever);
+            }
         }
         Ok(None)
     }
@@ -93,25 +101,52 @@ impl Search<'_, '_> {
     /// The next device for an `ExactCount` request.
     fn advance(&mut self, frame: &mut Frame) -> Result<bool, Halt> {
         let want = self.lists.wants[frame.want as usize];
-        let mut position = frame.position as usize;
+        let mut next = frame.position as usize;
         if frame.state == FrameState::Picked {
             self.undo(frame, want);
-            position += 1;
+            self.lists.failed.push(Failed {
+                position: frame.position,
+                reached: frame.reached,
+            });
+            frame.reached_ever = frame.reached_ever.max(frame.reached);
+            frame.reached = frame.want;
+            next += 1;
         }
-        let pools = self.pools;
-        while let Some(candidate) = pools.candidates.get(position) {
-            self.step(want.request as usize)?;
-            if self.is_free(want, candidate)
-                && self.is_selectable(frame.want as usize, candidate)?
-                && self.fits_constraints(want, candidate)
+        while let Some(position) = self.next_candidate(frame.want as usize, want, next) {
+            self.visit(want)?;
+            if self.is_selectable(frame.want as usize, want, position)?
+                && self.is_accepted(want, position)
+                && !self.is_like_a_failed_one(frame, position)?
             {
                 frame.position = position as u32;
                 self.pick(frame, want);
                 return Ok(true);
             }
-            position += 1;
+            next = position + 1;
         }
         Ok(false)
+    }
+
+    /// The next candidate that has to be looked at: neither in use, nor known not to match, nor matching and refused by a
+    /// constraint. The order matters: a device that a constraint would refuse is evaluated all the same (T4).
+    fn next_candidate(&self, index: usize, want: Want, start: usize) -> Option<usize> {
+        if want.admin {
+            return (start..self.pools.candidates.len())
+                .find(|&position| self.is_free(want, position));
+        }
+        let (known, matching) = self.lists.verdicts.of(index);
+        for word in start / 64..self.lists.free.len() {
+            let free = self.lists.free[word] & from(start, word);
+            let mut open = free & !known[word];
+            let matching = free & matching[word];
+            if matching != 0 {
+                open |= matching & self.agreeing(want, word);
+            }
+            if open != 0 {
+                return Some(word * 64 + open.trailing_zeros() as usize);
+            }
+        }
+        None
     }
 
     /// The predetermined device of an `All` request: there is no choice.
@@ -129,69 +164,43 @@ impl Search<'_, '_> {
         if want.needed == 0 {
             return Ok(false);
         }
-        self.step(want.request as usize)?;
+        self.visit(want)?;
         frame.position = self.lists.all_devices[(first + frame.k) as usize];
-        let candidate = self.pools.candidates[frame.position as usize];
-        if !self.is_free(want, &candidate) {
+        let position = frame.position as usize;
+        if !self.is_free(want, position) {
             frame.state = FrameState::LeftOut;
             return Ok(!self.profile.all_mode_refuses_devices_in_use());
         }
-        if !self.fits_constraints(want, &candidate) {
-            return Err(Halt::Error(self.unsatisfied(want, &candidate)));
+        if !self.is_accepted(want, position) {
+            return Err(Halt::Error(self.unsatisfied(want, position)));
         }
         self.pick(frame, want);
         Ok(true)
     }
 
-    /// Permitted pruning 2: all devices left are known and too few are free. Evaluates nothing, since upstream would not.
-    fn is_hopeless(&mut self, want: usize, k: u32, start: u32) -> Result<bool, Halt> {
-        let wanted = self.lists.wants[want];
-        let mut missing = wanted.needed.saturating_sub(k);
-        // For one device this would only do the search's own work twice.
-        if wanted.admin || wanted.all.is_some() || missing < 2 {
-            return Ok(false);
-        }
-        let pools = self.pools;
-        for candidate in pools.candidates.iter().skip(start as usize) {
-            if !self.is_free(wanted, candidate) {
-                continue;
-            }
-            self.step(wanted.request as usize)?;
-            match self.lists.verdict(want, candidate) {
-                Verdict::Yes => missing -= 1,
-                Verdict::Unknown if candidate.device(self.inventory).usable => return Ok(false),
-                Verdict::Unknown | Verdict::No => {}
-            }
-            if missing == 0 {
-                return Ok(false);
-            }
-        }
-        Ok(true)
-    }
-
     /// Whether the request may get the device, as far as other claims and picks are concerned.
-    fn is_free(&self, want: Want, candidate: &Candidate) -> bool {
-        let picked_for = self.lists.picked_for[candidate.first as usize];
+    fn is_free(&self, want: Want, position: usize) -> bool {
         if want.admin {
             // Before D7 the picks of admin requests are not remembered, and those of others are not looked at.
-            return !self.admin_marks || picked_for != self.claim_mark(want);
+            let first = self.pools.candidates[position].first as usize;
+            return !self.admin_marks || self.lists.picked_for[first] != self.claim_mark(want);
         }
-        picked_for == 0 && !self.inventory.is_held(candidate.device, self.admin_holds)
+        contains(&self.lists.free, position)
     }
 
     /// Whether the selectors of class and request match; spec section 9.4.
-    fn is_selectable(&mut self, want: usize, candidate: &Candidate) -> Result<bool, Halt> {
-        match self.lists.verdict(want, candidate) {
-            Verdict::Yes => return Ok(true),
-            Verdict::No => return Ok(false),
-            Verdict::Unknown => {}
+    fn is_selectable(&mut self, index: usize, want: Want, position: usize) -> Result<bool, Halt> {
+        if let Some(known) = self.lists.verdicts.get(index, position) {
+            return Ok(known);
         }
         let plan = self.plan;
-        let request = &plan.requests[self.lists.wants[want].request as usize];
-        let Some(matches) = self.evaluate(request, candidate)? else {
-            return Ok(false);
-        };
-        self.lists.learn(want, candidate, matches);
+        let request = &plan.requests[want.request as usize];
+        let matches = self
+            .evaluate(request, &self.pools.candidates[position])?
+            .unwrap_or(false);
+        self.lists
+            .verdicts
+            .learn(index, position, matches, self.pools);
         Ok(matches)
     }
 
@@ -255,53 +264,31 @@ impl Search<'_, '_> {
         Halt::Error(format!("{owner}: selector #{}: {what}", selector.index))
     }
 
-    /// Adds the device to all constraints that cover the request, or to none.
-    fn fits_constraints(&mut self, want: Want, candidate: &Candidate) -> bool {
-        let plan = self.plan;
-        let request = &plan.requests[want.request as usize];
-        let constraints = plan.claims[request.claim].constraints.clone();
-        if constraints.is_empty() {
-            return true;
-        }
-        let driver = &self.inventory.entry(candidate.slot).slice.driver;
-        let device = candidate.device(self.inventory);
-        for i in constraints.clone() {
-            let constraint = &plan.constraints[i];
-            if constraint.covers(request.name_id)
-                && !self.constraints[i].add(constraint.value(driver, device))
-            {
-                for passed in constraints.start..i {
-                    if plan.constraints[passed].covers(request.name_id) {
-                        self.constraints[passed].remove();
-                    }
-                }
-                return false;
-            }
-        }
-        true
-    }
-
     fn pick(&mut self, frame: &mut Frame, want: Want) {
+        let position = frame.position as usize;
         frame.state = FrameState::Picked;
         self.lists.picks.push((want.request, frame.position));
+        self.bind(want, position);
         if !want.admin || self.admin_marks {
-            let first = self.pools.candidates[frame.position as usize].first as usize;
+            let first = self.pools.candidates[position].first as usize;
             frame.picked_for_before = self.lists.picked_for[first];
+            frame.was_free = contains(&self.lists.free, position);
             self.lists.picked_for[first] = self.claim_mark(want);
+            self.pools
+                .each_same(position, |same| remove(&mut self.lists.free, same));
         }
     }
 
     fn undo(&mut self, frame: &Frame, want: Want) {
-        let plan = self.plan;
-        let request = &plan.requests[want.request as usize];
-        for i in plan.claims[request.claim].constraints.clone() {
-            if plan.constraints[i].covers(request.name_id) {
-                self.constraints[i].remove();
-            }
-        }
+        let position = frame.position as usize;
+        self.unbind(want);
         if !want.admin || self.admin_marks {
-            let first = self.pools.candidates[frame.position as usize].first as usize;
+            let first = self.pools.candidates[position].first as usize;
             self.lists.picked_for[first] = frame.picked_for_before;
+            if frame.was_free {
+                self.pools
+                    .each_same(position, |same| insert(&mut self.lists.free, same));
+            }
         }
         self.lists.picks.pop();
     }
@@ -310,7 +297,8 @@ impl Search<'_, '_> {
         self.plan.requests[want.request as usize].claim as u32 + 1
     }
 
-    fn unsatisfied(&self, want: Want, candidate: &Candidate) -> String {
+    fn unsatisfied(&self, want: Want, position: usize) -> String {
+        let candidate = &self.pools.candidates[position];
         let request = &self.plan.requests[want.request as usize];
         let slice = &self.inventory.entry(candidate.slot).slice;
         let (claim, name) = (self.plan.claim_name(request.claim), &request.name);
@@ -325,12 +313,25 @@ impl Search<'_, '_> {
         )
     }
 
-    /// Counts a device that is visited for a request.
-    pub(crate) fn step(&mut self, request: usize) -> Result<(), Halt> {
-        if self.steps_left == 0 {
-            return Err(Halt::OutOfSteps(request));
+    /// Counts a device that is visited; as more than one, if the claim has far more constraints than the API allows.
+    fn visit(&mut self, want: Want) -> Result<(), Halt> {
+        let constraints = self.plan.constraints_of(want.request as usize).len();
+        let cost = if constraints > FURTHEST {
+            constraints * self.pools.candidates.len() / 16
+        } else {
+            0
+        };
+        self.steps(1 + cost, want.request as usize)
+    }
+
+    /// Counts devices that are visited for a request.
+    pub(crate) fn steps(&mut self, count: usize, request: usize) -> Result<(), Halt> {
+        match self.steps_left.checked_sub(count as u64) {
+            Some(left) => {
+                self.steps_left = left;
+                Ok(())
+            }
+            None => Err(Halt::OutOfSteps(request)),
         }
-        self.steps_left -= 1;
-        Ok(())
     }
 }

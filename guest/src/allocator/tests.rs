@@ -2,6 +2,7 @@
 
 pub mod support;
 
+mod adversarial;
 mod oracle;
 mod random;
 mod rules;

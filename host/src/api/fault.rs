@@ -124,6 +124,10 @@ impl Journal {
         self.calls.iter()
     }
 
+    pub(super) fn made(&self) -> u64 {
+        self.next
+    }
+
     pub(super) fn take(&mut self) -> Vec<Call> {
         std::mem::take(&mut self.calls).into()
     }

@@ -291,16 +291,49 @@ fn a_dead_plugin_is_cleaned_up_after() {
     cluster
         .put_in_flight("pod-2", vec![b.clone()])
         .expect("free");
-    let stored = shown(&cluster, "a");
-    let written = update(&mut cluster, relabelled(&stored, "1"));
-    cluster.assume(written).expect("assumed");
+    let changed = relabelled(&shown(&cluster, "a"), "1");
+    let written = update(&mut cluster, changed);
+    cluster.assume(written.clone()).expect("assumed");
+    cluster.deliver();
     assert_eq!(cluster.remove_entries_of("pod-1"), [a]);
     assert_eq!(cluster.in_flight().cloned().collect::<Vec<_>>(), [b]);
+    let now = cluster
+        .get(&Kind::new(CLAIM), "ns", "a")
+        .expect("the claim");
     assert!(
-        shown(&cluster, "a").is(&stored),
-        "what was assumed is taken back"
+        !now.assumed && now.object.is(&written),
+        "the write is not forgotten although its confirmation was dropped"
+    );
+    assert_eq!(
+        cluster.deliver().len(),
+        3,
+        "taken back, seen in the API, woken"
     );
     assert!(cluster.remove_entries_of("pod-1").is_empty());
+}
+
+#[test]
+fn what_was_assumed_and_not_written_is_taken_back() {
+    let mut cluster = cluster();
+    let entry = in_flight(&cluster, "a", "pod-1");
+    cluster.put_in_flight("pod-1", vec![entry]).expect("free");
+    let before = shown(&cluster, "a");
+    let mut ahead = relabelled(&before, "1").into_value();
+    ahead["metadata"]["resourceVersion"] = json!("999");
+    cluster.assume(object(ahead)).expect("assumed");
+    cluster.remove_entries_of("pod-1");
+    assert!(shown(&cluster, "a").is(&before));
+}
+
+/// A plugin hands in text; what is shown has the text that the API's event will carry.
+#[test]
+fn one_version_has_one_text() {
+    let mut cluster = cluster();
+    let changed = relabelled(&shown(&cluster, "a"), "1");
+    let written = update(&mut cluster, changed);
+    let copy = object(written.value().clone());
+    cluster.assume(copy).expect("assumed");
+    assert!(shown(&cluster, "a").is(&written));
 }
 
 #[test]
@@ -392,4 +425,94 @@ fn logs_are_kept_by_level() {
     cluster.log(LogLevel::Warn, "p", "careful", &[]);
     cluster.log(LogLevel::Debug, "p", "detail", &[]);
     assert_eq!(cluster.take_logs().len(), 1);
+}
+
+/// Whatever is written, delayed and lost: after a relist the caches show what the API holds, and a reader who followed the
+/// stream holds the same.
+#[test]
+fn caches_and_readers_end_with_what_the_api_holds() {
+    for seed in 0..20 {
+        let mut random = fastrand::Rng::with_seed(seed);
+        let page = PageLimit {
+            changes: 3,
+            bytes: 1 << 20,
+        };
+        let mut cluster = Cluster::new(Settings {
+            page,
+            ..Settings::default()
+        });
+        let kind = Kind::new(CLAIM);
+        let (mut since, mut held) = (0, BTreeMap::new());
+        for _ in 0..600 {
+            let name = format!("c{}", random.u32(..8));
+            let known = cluster.stored().stored(&kind, "ns", &name).cloned();
+            match (random.u32(..8), known) {
+                (0..3, None) => _ = cluster.load(vec![claim(&name)]),
+                (0..2, Some(known)) => {
+                    _ = update(
+                        &mut cluster,
+                        relabelled(&known, &random.u32(..).to_string()),
+                    )
+                }
+                (2, Some(known)) => {
+                    let written = update(
+                        &mut cluster,
+                        relabelled(&known, &random.u32(..).to_string()),
+                    );
+                    // The caches may not know it yet.
+                    _ = cluster.assume(written);
+                }
+                (3, Some(known)) => {
+                    let target = known.id().clone();
+                    cluster
+                        .call(ApiCall::Delete { target })
+                        .expect("a deletion");
+                }
+                (4, _) => cluster.api().watch().hold(&kind),
+                (5, _) => cluster.api().watch().release(&kind),
+                (6, _) => _ = cluster.api().watch().lose(&kind, 0),
+                _ => _ = cluster.deliver(),
+            }
+            if random.bool() {
+                read(&mut cluster, &kind, &mut since, &mut held);
+            }
+        }
+        cluster.relist(&kind);
+        while read(&mut cluster, &kind, &mut since, &mut held) {}
+        let object = |object: &Object| {
+            (
+                object.id().name.clone(),
+                object.resource_version().to_owned(),
+            )
+        };
+        let stored: BTreeMap<_, _> = cluster.stored().list(&kind).map(object).collect();
+        let cached: BTreeMap<_, _> = cluster
+            .list(&kind)
+            .map(|entry| object(&entry.object))
+            .collect();
+        assert_eq!(cached, stored, "seed {seed}");
+        let held: BTreeMap<_, _> = held.values().map(object).collect();
+        assert_eq!(held, stored, "seed {seed}");
+    }
+}
+
+/// Reads a page of a kind into what a reader holds, by slot. Whether there is more.
+fn read(
+    cluster: &mut Cluster,
+    kind: &Kind,
+    since: &mut Revision,
+    held: &mut BTreeMap<Slot, Object>,
+) -> bool {
+    let page = cluster.changes(kind, *since);
+    if page.reset {
+        held.clear();
+    }
+    for change in page.changes {
+        match change {
+            Change::Put(entry) => _ = held.insert(entry.slot, entry.object),
+            Change::Deleted { slot, .. } => _ = held.remove(&slot),
+        }
+    }
+    *since = page.until;
+    page.more
 }

@@ -43,7 +43,9 @@ impl<I> Top<I> {
     pub(super) fn try_map<J, E>(self, each: impl FnMut(I) -> Result<J, E>) -> Result<Top<J>, E> {
         Ok(match self {
             Self::Mapping { entries, items } => {
-                let items = items.map(|items| items.into_iter().map(each).collect::<Result<_, E>>()).transpose()?;
+                let items = items
+                    .map(|items| items.into_iter().map(each).collect::<Result<_, E>>())
+                    .transpose()?;
                 Top::Mapping { entries, items }
             }
             Self::Other(value) => Top::Other(value),
@@ -76,12 +78,17 @@ impl<'de, I: Deserialize<'de>> Visitor<'de> for TopVisitor<I> {
                 continue;
             }
             match access.next_value()? {
-                Items::List(_) if list.is_some() => return Err(A::Error::custom("duplicate key \"items\"")),
+                Items::List(_) if list.is_some() => {
+                    return Err(A::Error::custom("duplicate key \"items\""));
+                }
                 Items::List(items) => list = Some(items),
                 Items::Other(value) => insert_once(&mut entries, key, value)?,
             }
         }
-        Ok(Top::Mapping { entries, items: list })
+        Ok(Top::Mapping {
+            entries,
+            items: list,
+        })
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, access: A) -> Result<Top<I>, A::Error> {
@@ -191,7 +198,11 @@ pub(super) fn parse(file: &str, text: &str) -> Result<Vec<Document>, InputError>
     let mut number = 1;
     for chunk in split(text) {
         let parsed = parse_chunk(file, chunk, number)?;
-        number = parsed.iter().map(|document| document.number + 1).max().unwrap_or(number + 1);
+        number = parsed
+            .iter()
+            .map(|document| document.number + 1)
+            .max()
+            .unwrap_or(number + 1);
         documents.extend(parsed);
     }
     Ok(documents)
@@ -226,8 +237,12 @@ fn without_marker(chunk: Chunk<'_>) -> Chunk<'_> {
             Some(comment) => rest = comment.find('\n').map_or("", |end| &comment[end..]),
             None => {
                 let skipped = chunk.text.len() - trimmed.len();
-                let line = chunk.line + super::source::count_lines(&chunk.text.as_bytes()[..skipped]);
-                return Chunk { text: trimmed, line };
+                let line =
+                    chunk.line + super::source::count_lines(&chunk.text.as_bytes()[..skipped]);
+                return Chunk {
+                    text: trimmed,
+                    line,
+                };
             }
         }
     }
@@ -241,11 +256,17 @@ fn split(text: &str) -> Vec<Chunk<'_>> {
     for (index, line) in text.split_inclusive('\n').enumerate() {
         let end = offset + line.len();
         if is_marker(line, "---") && has_content {
-            chunks.push(Chunk { text: &text[start..offset], line: start_line });
+            chunks.push(Chunk {
+                text: &text[start..offset],
+                line: start_line,
+            });
             (start, start_line) = (offset, index + 1);
         } else if is_marker(line, "...") {
             if has_content {
-                chunks.push(Chunk { text: &text[start..end], line: start_line });
+                chunks.push(Chunk {
+                    text: &text[start..end],
+                    line: start_line,
+                });
             }
             (start, start_line, has_content) = (end, index + 2, false);
             offset = end;
@@ -255,7 +276,10 @@ fn split(text: &str) -> Vec<Chunk<'_>> {
         offset = end;
     }
     if has_content {
-        chunks.push(Chunk { text: &text[start..], line: start_line });
+        chunks.push(Chunk {
+            text: &text[start..],
+            line: start_line,
+        });
     }
     chunks
 }
@@ -263,7 +287,8 @@ fn split(text: &str) -> Vec<Chunk<'_>> {
 /// Whether a line is `---` or `...`, alone or followed by something.
 fn is_marker(line: &str, marker: &str) -> bool {
     let line = line.strip_prefix('\u{feff}').unwrap_or(line);
-    line.strip_prefix(marker).is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '\t', '\r', '\n']))
+    line.strip_prefix(marker)
+        .is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '\t', '\r', '\n']))
 }
 
 /// Whether a line may stand before the marker that starts its document.

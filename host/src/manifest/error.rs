@@ -38,12 +38,22 @@ pub struct InputError {
 impl InputError {
     /// About a file as a whole.
     pub fn of_file(file: &str, message: impl Into<String>) -> Self {
-        Self { file: file.to_owned(), line: None, column: None, message: message.into() }
+        Self {
+            file: file.to_owned(),
+            line: None,
+            column: None,
+            message: message.into(),
+        }
     }
 
     /// About one place in a file.
     pub fn at(file: &str, line: usize, column: Option<usize>, message: impl Into<String>) -> Self {
-        Self { file: file.to_owned(), line: Some(line), column, message: message.into() }
+        Self {
+            file: file.to_owned(),
+            line: Some(line),
+            column,
+            message: message.into(),
+        }
     }
 
     /// About the object that starts at `origin`.

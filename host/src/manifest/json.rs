@@ -17,7 +17,9 @@ pub(super) fn may_be_json(text: &str) -> bool {
 
 /// Whether a text can hardly be anything but JSON.
 pub(super) fn starts_like_json(text: &str) -> bool {
-    text.trim_start().strip_prefix(['{', '[']).is_some_and(|rest| rest.trim_start().starts_with(['"', '{', '[', '}']))
+    text.trim_start()
+        .strip_prefix(['{', '['])
+        .is_some_and(|rest| rest.trim_start().starts_with(['"', '{', '[', '}']))
 }
 
 /// Why a text is not JSON, and whether reading it as YAML may do better.
@@ -25,27 +27,47 @@ type Failure = (InputError, bool);
 
 /// Documents of a JSON text, numbered from `first`.
 pub(super) fn parse(file: &str, chunk: Chunk<'_>, first: usize) -> Result<Vec<Document>, Failure> {
-    let place = Place { file, text: chunk.text };
-    let mut lines = Lines { text: chunk.text, offset: 0, line: chunk.line };
+    let place = Place {
+        file,
+        text: chunk.text,
+    };
+    let mut lines = Lines {
+        text: chunk.text,
+        offset: 0,
+        line: chunk.line,
+    };
     let mut stream = serde_json::Deserializer::from_str(chunk.text).into_iter::<Top<&RawValue>>();
     let mut documents = Vec::new();
     loop {
         let before = stream.byte_offset();
-        let Some(top) = stream.next() else { return Ok(documents) };
+        let Some(top) = stream.next() else {
+            return Ok(documents);
+        };
         let top = top.map_err(|error| place.failure(chunk.line, 0, &error))?;
         let start = before + leading_blanks(&chunk.text[before..]);
         let line = lines.at(start);
         let top = top.try_map(|raw| item(&place, &mut lines, raw))?;
         if let Top::Other(value) = &top {
             let message = format!("{} where an object is expected", type_name(value));
-            return Err((InputError::at(file, line, None, message), !matches!(value, Value::Array(_))));
+            return Err((
+                InputError::at(file, line, None, message),
+                !matches!(value, Value::Array(_)),
+            ));
         }
-        documents.push(Document { number: first + documents.len(), line, top });
+        documents.push(Document {
+            number: first + documents.len(),
+            line,
+            top,
+        });
     }
 }
 
 /// Parses an entry of a list.
-fn item(place: &Place<'_>, lines: &mut Lines<'_>, raw: &RawValue) -> Result<(Value, usize), Failure> {
+fn item(
+    place: &Place<'_>,
+    lines: &mut Lines<'_>,
+    raw: &RawValue,
+) -> Result<(Value, usize), Failure> {
     // Raw values are borrowed from the text.
     let offset = (raw.get().as_ptr() as usize).saturating_sub(place.text.as_ptr() as usize);
     let line = lines.at(offset);
@@ -83,7 +105,15 @@ impl Place<'_> {
             _ => format!("not valid JSON: {reason}"),
         };
         let other_form = error.classify() == Category::Syntax && !too_deep;
-        (InputError::at(self.file, line + error_line - 1, Some(column.max(1)), message), other_form)
+        (
+            InputError::at(
+                self.file,
+                line + error_line - 1,
+                Some(column.max(1)),
+                message,
+            ),
+            other_form,
+        )
     }
 }
 
@@ -96,7 +126,11 @@ struct Lines<'a> {
 
 impl Lines<'_> {
     fn at(&mut self, offset: usize) -> usize {
-        let between = self.text.as_bytes().get(self.offset..offset).unwrap_or_default();
+        let between = self
+            .text
+            .as_bytes()
+            .get(self.offset..offset)
+            .unwrap_or_default();
         self.line += count_lines(between);
         self.offset = self.offset.max(offset);
         self.line

@@ -39,7 +39,12 @@ const NEEDED: [&str; 9] = [
 ];
 
 /// Kinds without namespace among those that the host knows.
-const CLUSTER_SCOPED: [&str; 4] = ["Namespace", "Node", "PersistentVolume", "PriorityClass.scheduling.k8s.io"];
+const CLUSTER_SCOPED: [&str; 4] = [
+    "Namespace",
+    "Node",
+    "PersistentVolume",
+    "PriorityClass.scheduling.k8s.io",
+];
 
 /// Whether an object of this kind belongs to `v1`.
 pub(super) fn is_core(kind: &str) -> bool {
@@ -79,7 +84,10 @@ pub(super) struct KeyTable {
 
 /// Keys that all objects have.
 pub(super) const KEYS_OF_ALL: &[KeyTable] = &[
-    KeyTable { path: &[], keys: &["apiVersion", "kind", "metadata", "spec", "status"] },
+    KeyTable {
+        path: &[],
+        keys: &["apiVersion", "kind", "metadata", "spec", "status"],
+    },
     KeyTable {
         path: &["metadata"],
         keys: &[
@@ -117,20 +125,50 @@ const POD_SPEC: &[&str] = &[
 ];
 
 const POD_KEYS: &[KeyTable] = &[
-    KeyTable { path: &["spec"], keys: POD_SPEC },
-    KeyTable { path: &["status"], keys: &["phase", "resourceClaimStatuses"] },
+    KeyTable {
+        path: &["spec"],
+        keys: POD_SPEC,
+    },
+    KeyTable {
+        path: &["status"],
+        keys: &["phase", "resourceClaimStatuses"],
+    },
 ];
 
 const NODE_KEYS: &[KeyTable] = &[
-    KeyTable { path: &["spec"], keys: &["taints", "unschedulable"] },
-    KeyTable { path: &["status"], keys: &["allocatable", "capacity"] },
+    KeyTable {
+        path: &["spec"],
+        keys: &["taints", "unschedulable"],
+    },
+    KeyTable {
+        path: &["status"],
+        keys: &["allocatable", "capacity"],
+    },
 ];
 
 const WORKLOAD_KEYS: &[KeyTable] = &[
-    KeyTable { path: &["spec"], keys: &["completions", "parallelism", "replicas", "suspend", "template"] },
-    KeyTable { path: &["spec", "template"], keys: &["metadata", "spec"] },
-    KeyTable { path: &["spec", "template", "metadata"], keys: &["labels", "annotations"] },
-    KeyTable { path: &["spec", "template", "spec"], keys: POD_SPEC },
+    KeyTable {
+        path: &["spec"],
+        keys: &[
+            "completions",
+            "parallelism",
+            "replicas",
+            "suspend",
+            "template",
+        ],
+    },
+    KeyTable {
+        path: &["spec", "template"],
+        keys: &["metadata", "spec"],
+    },
+    KeyTable {
+        path: &["spec", "template", "metadata"],
+        keys: &["labels", "annotations"],
+    },
+    KeyTable {
+        path: &["spec", "template", "spec"],
+        keys: POD_SPEC,
+    },
 ];
 
 /// Keys of a kind that the host reads.
@@ -138,7 +176,10 @@ pub(super) fn keys_of(kind: &Kind) -> &'static [KeyTable] {
     match kind.as_str() {
         "Pod" => POD_KEYS,
         "Node" => NODE_KEYS,
-        "PriorityClass.scheduling.k8s.io" => &[KeyTable { path: &[], keys: &["globalDefault", "value"] }],
+        "PriorityClass.scheduling.k8s.io" => &[KeyTable {
+            path: &[],
+            keys: &["globalDefault", "value"],
+        }],
         _ if needed_by_host(kind) => WORKLOAD_KEYS,
         _ => &[],
     }
@@ -173,7 +214,17 @@ pub(super) fn shape_problem(map: &Map<String, Value>, kind: &Kind) -> Option<Str
     }
 }
 
-fn wrong_type(map: &Map<String, Value>, key: &str, expected: &str, is_right: fn(&Value) -> bool) -> Option<String> {
-    let value = map.get(key).filter(|value| !value.is_null() && !is_right(value))?;
-    Some(format!("spec.{key} is {}, not {expected}", type_name(value)))
+fn wrong_type(
+    map: &Map<String, Value>,
+    key: &str,
+    expected: &str,
+    is_right: fn(&Value) -> bool,
+) -> Option<String> {
+    let value = map
+        .get(key)
+        .filter(|value| !value.is_null() && !is_right(value))?;
+    Some(format!(
+        "spec.{key} is {}, not {expected}",
+        type_name(value)
+    ))
 }

@@ -11,14 +11,21 @@ use crate::object::Kind;
 type Key = (Kind, String, String);
 
 fn key(kind: &Kind, namespace: &str, name: &str) -> Key {
-    let namespace = if namespace == "default" { "" } else { namespace };
+    let namespace = if namespace == "default" {
+        ""
+    } else {
+        namespace
+    };
     (kind.clone(), namespace.to_owned(), name.to_owned())
 }
 
 /// Gives every object a name, the same for the same input.
 pub(super) fn name_all(found: Vec<Found>, warnings: &mut Vec<Warning>) -> Vec<Candidate> {
     let mut taken: HashSet<Key> = HashSet::new();
-    if found.iter().any(|found| matches!(found, Found::Nameless(_))) {
+    if found
+        .iter()
+        .any(|found| matches!(found, Found::Nameless(_)))
+    {
         taken.extend(found.iter().filter_map(|found| match found {
             Found::Named(candidate) => Some(key_of(candidate)),
             Found::Nameless(_) => None,
@@ -39,7 +46,10 @@ pub(super) fn name_all(found: Vec<Found>, warnings: &mut Vec<Warning>) -> Vec<Ca
             };
             let candidate = nameless.with_name(&name);
             let message = "has only metadata.generateName; this name was made for it".to_owned();
-            warnings.push(Warning { object: kinds::display(&candidate.id), message });
+            warnings.push(Warning {
+                object: kinds::display(&candidate.id),
+                message,
+            });
             candidate
         }
     };
@@ -47,7 +57,11 @@ pub(super) fn name_all(found: Vec<Found>, warnings: &mut Vec<Warning>) -> Vec<Ca
 }
 
 fn key_of(candidate: &Candidate) -> Key {
-    key(&candidate.id.kind, &candidate.id.namespace, &candidate.id.name)
+    key(
+        &candidate.id.kind,
+        &candidate.id.namespace,
+        &candidate.id.name,
+    )
 }
 
 /// Leaves the last definition of each object, in the place of the first: an API server would take it as an update.
@@ -65,7 +79,10 @@ pub(super) fn last_wins(candidates: Vec<Candidate>, warnings: &mut Vec<Warning>)
                 "defined more than once, and differently: the definition at {} is used, not the one at {}",
                 candidate.origin, earlier.origin
             );
-            warnings.push(Warning { object: kinds::display(&candidate.id), message });
+            warnings.push(Warning {
+                object: kinds::display(&candidate.id),
+                message,
+            });
         }
         *earlier = candidate;
     }

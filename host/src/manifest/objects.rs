@@ -64,16 +64,29 @@ struct Pending {
 impl<'a> Collector<'a> {
     /// Nothing yet. Objects of kinds that `keep` does not want are dropped.
     pub(super) fn new(keep: &'a dyn Fn(&Kind) -> bool) -> Self {
-        Self { keep, found: Vec::new(), warnings: Vec::new(), seen: 0 }
+        Self {
+            keep,
+            found: Vec::new(),
+            warnings: Vec::new(),
+            seen: 0,
+        }
     }
 
     /// Adds the objects of one document.
     pub(super) fn add(&mut self, file: &Arc<str>, document: Document) -> Result<(), InputError> {
-        let origin = |line| Origin { file: file.clone(), document: document.number, line };
+        let origin = |line| Origin {
+            file: file.clone(),
+            document: document.number,
+            line,
+        };
         let (entries, items) = match document.top {
             Top::Mapping { entries, items } => (entries, items),
             Top::Other(value) => {
-                let message = format!("document {} is {}, not an object", document.number, type_name(&value));
+                let message = format!(
+                    "document {} is {}, not an object",
+                    document.number,
+                    type_name(&value)
+                );
                 return Err(InputError::at(file, document.line, None, message));
             }
         };
@@ -84,10 +97,18 @@ impl<'a> Collector<'a> {
             items => {
                 let mut value = entries;
                 if let Some(items) = items {
-                    value.insert("items".to_owned(), items.into_iter().map(|(item, _line)| item).collect());
+                    value.insert(
+                        "items".to_owned(),
+                        items.into_iter().map(|(item, _line)| item).collect(),
+                    );
                 }
                 let value = Value::Object(value);
-                pending.push(Pending { value, line: document.line, depth: 0, inherited: None });
+                pending.push(Pending {
+                    value,
+                    line: document.line,
+                    depth: 0,
+                    inherited: None,
+                });
             }
         }
         while let Some(next) = pending.pop() {
@@ -97,11 +118,19 @@ impl<'a> Collector<'a> {
         Ok(())
     }
 
-    fn take(&mut self, next: Pending, origin: Origin, pending: &mut Vec<Pending>) -> Result<(), InputError> {
+    fn take(
+        &mut self,
+        next: Pending,
+        origin: Origin,
+        pending: &mut Vec<Pending>,
+    ) -> Result<(), InputError> {
         let mut map = match next.value {
             Value::Object(map) => map,
             other => {
-                let message = format!("a List has an item that is {}, not an object", type_name(&other));
+                let message = format!(
+                    "a List has an item that is {}, not an object",
+                    type_name(&other)
+                );
                 return Err(InputError::of_object(&origin, message));
             }
         };
@@ -114,7 +143,10 @@ impl<'a> Collector<'a> {
                 None | Some(Value::Null) => Vec::new(),
                 Some(Value::Array(items)) => items,
                 Some(other) => {
-                    let message = format!("items of a List must be a list, but is {}", type_name(&other));
+                    let message = format!(
+                        "items of a List must be a list, but is {}",
+                        type_name(&other)
+                    );
                     return Err(InputError::of_object(&origin, message));
                 }
             };
@@ -123,8 +155,10 @@ impl<'a> Collector<'a> {
             return Ok(());
         }
         if let Some((api_version, kind)) = next.inherited {
-            map.entry("apiVersion").or_insert_with(|| Value::String(api_version.to_string()));
-            map.entry("kind").or_insert_with(|| Value::String(kind.to_string()));
+            map.entry("apiVersion")
+                .or_insert_with(|| Value::String(api_version.to_string()));
+            map.entry("kind")
+                .or_insert_with(|| Value::String(kind.to_string()));
         }
         self.object(map, origin)
     }
@@ -150,22 +184,38 @@ impl<'a> Collector<'a> {
                 let message = format!("{} without metadata.name: {problem}", header.kind.short());
                 return Err(InputError::of_object(&origin, message));
             }
-            self.found.push(Found::Named(Candidate { id, origin, outcome: Err(problem) }));
+            self.found.push(Found::Named(Candidate {
+                id,
+                origin,
+                outcome: Err(problem),
+            }));
             return Ok(());
         }
         if header.assumed_version {
             map.insert("apiVersion".to_owned(), Value::String("v1".to_owned()));
             let object = kinds::display(&id);
-            self.warnings.push(Warning { object, message: "apiVersion is missing; taken as v1".to_owned() });
+            self.warnings.push(Warning {
+                object,
+                message: "apiVersion is missing; taken as v1".to_owned(),
+            });
         }
         match header.name {
-            Some(_) => self.found.push(Found::Named(named(id, origin, Value::Object(map)))),
+            Some(_) => self
+                .found
+                .push(Found::Named(named(id, origin, Value::Object(map)))),
             None if header.has_generate_name => {
                 let value = Value::Object(map);
-                self.found.push(Found::Nameless(Nameless { value, kind: header.kind, origin }));
+                self.found.push(Found::Nameless(Nameless {
+                    value,
+                    kind: header.kind,
+                    origin,
+                }));
             }
             None => {
-                let message = format!("{} without metadata.name; give it a name", header.kind.short());
+                let message = format!(
+                    "{} without metadata.name; give it a name",
+                    header.kind.short()
+                );
                 return Err(InputError::of_object(&origin, message));
             }
         }
@@ -176,40 +226,76 @@ impl<'a> Collector<'a> {
 impl Nameless {
     /// `Kind`, namespace and the stem of the name.
     pub(super) fn stem(&self) -> (&Kind, &str, &str) {
-        let text = |key: &str| self.value.pointer(key).and_then(Value::as_str).unwrap_or_default();
-        (&self.kind, text("/metadata/namespace"), text("/metadata/generateName"))
+        let text = |key: &str| {
+            self.value
+                .pointer(key)
+                .and_then(Value::as_str)
+                .unwrap_or_default()
+        };
+        (
+            &self.kind,
+            text("/metadata/namespace"),
+            text("/metadata/generateName"),
+        )
     }
 
     /// Gives it a name.
     pub(super) fn with_name(mut self, name: &str) -> Candidate {
-        if let Some(metadata) = self.value.get_mut("metadata").and_then(Value::as_object_mut) {
+        if let Some(metadata) = self
+            .value
+            .get_mut("metadata")
+            .and_then(Value::as_object_mut)
+        {
             metadata.insert("name".to_owned(), Value::String(name.to_owned()));
         }
         let (_, namespace, _) = self.stem();
-        let id =
-            ObjectRef { kind: self.kind.clone(), namespace: namespace.into(), name: name.into(), uid: "".into() };
+        let id = ObjectRef {
+            kind: self.kind.clone(),
+            namespace: namespace.into(),
+            name: name.into(),
+            uid: "".into(),
+        };
         named(id, self.origin, self.value)
     }
 }
 
 fn named(id: ObjectRef, origin: Origin, value: Value) -> Candidate {
     let outcome = Object::from_value(value).map_err(|reason| reason.to_string());
-    Candidate { id, origin, outcome }
+    Candidate {
+        id,
+        origin,
+        outcome,
+    }
 }
 
 /// `v1 List`, or a typed list such as `PodList`.
 fn is_list(map: &Map<String, Value>) -> bool {
     match map.get("kind").and_then(Value::as_str) {
         Some("List") => true,
-        Some(kind) => kind.ends_with("List") && map.get("metadata").is_none_or(|metadata| metadata.get("name").is_none()),
+        Some(kind) => {
+            kind.ends_with("List")
+                && map
+                    .get("metadata")
+                    .is_none_or(|metadata| metadata.get("name").is_none())
+        }
         None => false,
     }
 }
 
-fn push_items(pending: &mut Vec<Pending>, list: &Map<String, Value>, items: Vec<(Value, usize)>, depth: usize) {
+fn push_items(
+    pending: &mut Vec<Pending>,
+    list: &Map<String, Value>,
+    items: Vec<(Value, usize)>,
+    depth: usize,
+) {
     let text = |key: &str| list.get(key).and_then(Value::as_str);
-    let inherited = match (text("apiVersion"), text("kind").and_then(|kind| kind.strip_suffix("List"))) {
-        (Some(api_version), Some(kind)) if !kind.is_empty() => Some((api_version.into(), kind.into())),
+    let inherited = match (
+        text("apiVersion"),
+        text("kind").and_then(|kind| kind.strip_suffix("List")),
+    ) {
+        (Some(api_version), Some(kind)) if !kind.is_empty() => {
+            Some((api_version.into(), kind.into()))
+        }
         _ => None,
     };
     pending.extend(items.into_iter().rev().map(|(value, line)| Pending {
@@ -233,15 +319,25 @@ struct Header {
 
 impl Header {
     fn read(map: &Map<String, Value>, origin: &Origin) -> Result<Self, InputError> {
-        let kind = lenient(map, "kind").and_then(Value::as_str).filter(|kind| !kind.is_empty()).ok_or_else(|| {
-            let message = match lenient(map, "kind") {
-                Some(value) if !value.is_string() => format!("kind is {}, not a string", type_name(value)),
-                _ => "kind is missing; an object needs apiVersion, kind and metadata.name".to_owned(),
-            };
-            InputError::of_object(origin, message)
-        })?;
+        let kind = lenient(map, "kind")
+            .and_then(Value::as_str)
+            .filter(|kind| !kind.is_empty())
+            .ok_or_else(|| {
+                let message = match lenient(map, "kind") {
+                    Some(value) if !value.is_string() => {
+                        format!("kind is {}, not a string", type_name(value))
+                    }
+                    _ => "kind is missing; an object needs apiVersion, kind and metadata.name"
+                        .to_owned(),
+                };
+                InputError::of_object(origin, message)
+            })?;
         let metadata = lenient(map, "metadata").and_then(Value::as_object);
-        let text = |key: &str| metadata.and_then(|metadata| lenient(metadata, key)).and_then(text_of);
+        let text = |key: &str| {
+            metadata
+                .and_then(|metadata| lenient(metadata, key))
+                .and_then(text_of)
+        };
         let mut header = Self {
             kind: Kind::new(kind),
             namespace: text("namespace").unwrap_or_default(),
@@ -258,16 +354,25 @@ impl Header {
         match value {
             Some(Value::String(version)) if !version.is_empty() => {
                 self.kind = Kind::of(version, kind);
-                if version.matches('/').count() > 1 || version.starts_with('/') || version.ends_with('/') {
-                    self.problem = Some(format!("apiVersion {version:?} is not of the form group/version"));
+                if version.matches('/').count() > 1
+                    || version.starts_with('/')
+                    || version.ends_with('/')
+                {
+                    self.problem = Some(format!(
+                        "apiVersion {version:?} is not of the form group/version"
+                    ));
                 } else if !version.contains('/') && version != "v1" && kinds::is_core(kind) {
-                    self.problem = Some(format!("apiVersion {version:?} is not a version of {kind}; write v1"));
+                    self.problem = Some(format!(
+                        "apiVersion {version:?} is not a version of {kind}; write v1"
+                    ));
                 }
             }
             Some(Value::String(_) | Value::Null) | None => {
                 self.assumed_version = kinds::is_core(kind);
                 if !self.assumed_version {
-                    self.problem = Some(format!("apiVersion is missing, and {kind} is not a core kind; add it"));
+                    self.problem = Some(format!(
+                        "apiVersion is missing, and {kind} is not a core kind; add it"
+                    ));
                 }
             }
             Some(other) => {
@@ -279,7 +384,11 @@ impl Header {
 
 /// The value of a key; if it is missing, of one that differs in case only.
 fn lenient<'m>(map: &'m Map<String, Value>, key: &str) -> Option<&'m Value> {
-    map.get(key).or_else(|| map.iter().find(|(other, _)| other.eq_ignore_ascii_case(key)).map(|(_, value)| value))
+    map.get(key).or_else(|| {
+        map.iter()
+            .find(|(other, _)| other.eq_ignore_ascii_case(key))
+            .map(|(_, value)| value)
+    })
 }
 
 /// A string, or what stands in the place of one.
@@ -301,12 +410,18 @@ fn problem_of(map: &Map<String, Value>, kind: &Kind) -> Option<String> {
         }
     }
     metadata_problem(map)
-        .or_else(|| kinds::MAPPINGS.iter().find_map(|key| not_a_mapping(map, key)))
+        .or_else(|| {
+            kinds::MAPPINGS
+                .iter()
+                .find_map(|key| not_a_mapping(map, key))
+        })
         .or_else(|| kinds::shape_problem(map, kind))
 }
 
 fn not_a_mapping(map: &Map<String, Value>, key: &str) -> Option<String> {
-    let value = map.get(key).filter(|value| !value.is_object() && !value.is_null())?;
+    let value = map
+        .get(key)
+        .filter(|value| !value.is_object() && !value.is_null())?;
     Some(format!("{key} is {}, not a mapping", type_name(value)))
 }
 
@@ -317,10 +432,18 @@ fn wrong_case(map: &Map<String, Value>, table: &KeyTable) -> Option<String> {
         at = at.get(*step)?.as_object()?;
     }
     for (found, _) in at {
-        let Some(right) = table.keys.iter().find(|key| key.eq_ignore_ascii_case(found)) else { continue };
+        let Some(right) = table
+            .keys
+            .iter()
+            .find(|key| key.eq_ignore_ascii_case(found))
+        else {
+            continue;
+        };
         if found != right && !at.contains_key(*right) {
             let path: String = table.path.iter().map(|step| format!("{step}.")).collect();
-            return Some(format!("key {path}{found} is in the wrong case; write {right}"));
+            return Some(format!(
+                "key {path}{found} is in the wrong case; write {right}"
+            ));
         }
     }
     None
@@ -332,20 +455,39 @@ fn metadata_problem(map: &Map<String, Value>) -> Option<String> {
         Some(Value::Object(metadata)) => metadata,
         Some(other) => return Some(format!("metadata is {}, not a mapping", type_name(other))),
     };
-    for key in ["name", "namespace", "generateName", "uid", "resourceVersion"] {
+    for key in [
+        "name",
+        "namespace",
+        "generateName",
+        "uid",
+        "resourceVersion",
+    ] {
         match metadata.get(key) {
             None | Some(Value::Null | Value::String(_)) => {}
-            Some(other) => return Some(format!("metadata.{key} is {}; put it in quotes", type_name(other))),
+            Some(other) => {
+                return Some(format!(
+                    "metadata.{key} is {}; put it in quotes",
+                    type_name(other)
+                ));
+            }
         }
     }
     for key in ["labels", "annotations"] {
         let entries = match metadata.get(key) {
             None | Some(Value::Null) => continue,
             Some(Value::Object(entries)) => entries,
-            Some(other) => return Some(format!("metadata.{key} is {}, not a mapping", type_name(other))),
+            Some(other) => {
+                return Some(format!(
+                    "metadata.{key} is {}, not a mapping",
+                    type_name(other)
+                ));
+            }
         };
         if let Some((name, value)) = entries.iter().find(|(_, value)| !value.is_string()) {
-            return Some(format!("metadata.{key}[{name}] is {}; put it in quotes", type_name(value)));
+            return Some(format!(
+                "metadata.{key}[{name}] is {}; put it in quotes",
+                type_name(value)
+            ));
         }
     }
     None

@@ -27,11 +27,19 @@ pub(super) struct Source {
 pub(super) fn sources_of(input: &Path) -> Result<Vec<Source>, InputError> {
     let name = input.display().to_string();
     if name == "-" {
-        return Ok(vec![Source { name: STANDARD_INPUT.to_owned(), path: None, from_directory: false }]);
+        return Ok(vec![Source {
+            name: STANDARD_INPUT.to_owned(),
+            path: None,
+            from_directory: false,
+        }]);
     }
     let metadata = fs::metadata(input).map_err(|error| unreadable(&name, &error))?;
     if !metadata.is_dir() {
-        return Ok(vec![Source { name, path: Some(input.to_owned()), from_directory: false }]);
+        return Ok(vec![Source {
+            name,
+            path: Some(input.to_owned()),
+            from_directory: false,
+        }]);
     }
     let paths = manifests_in(input).map_err(|error| unreadable(&name, &error))?;
     if paths.is_empty() {
@@ -40,7 +48,11 @@ pub(super) fn sources_of(input: &Path) -> Result<Vec<Source>, InputError> {
     }
     Ok(paths
         .into_iter()
-        .map(|path| Source { name: path.display().to_string(), path: Some(path), from_directory: true })
+        .map(|path| Source {
+            name: path.display().to_string(),
+            path: Some(path),
+            from_directory: true,
+        })
         .collect())
 }
 
@@ -52,7 +64,11 @@ fn manifests_in(directory: &Path) -> io::Result<Vec<PathBuf>> {
         let wanted = path
             .extension()
             .and_then(|extension| extension.to_str())
-            .is_some_and(|extension| ["yaml", "yml", "json"].iter().any(|known| extension.eq_ignore_ascii_case(known)));
+            .is_some_and(|extension| {
+                ["yaml", "yml", "json"]
+                    .iter()
+                    .any(|known| extension.eq_ignore_ascii_case(known))
+            });
         // Follows symbolic links: mounted ConfigMaps consist of them. A dangling one is reported when it is opened.
         if wanted && !path.is_dir() {
             paths.push(path);
@@ -67,12 +83,17 @@ impl Source {
     pub(super) fn read(&self, stdin: &mut dyn Read) -> Result<String, InputError> {
         let mut bytes = Vec::new();
         let result = match &self.path {
-            Some(path) => File::open(path).and_then(|file| file.take(MAX_BYTES + 1).read_to_end(&mut bytes)),
+            Some(path) => {
+                File::open(path).and_then(|file| file.take(MAX_BYTES + 1).read_to_end(&mut bytes))
+            }
             None => stdin.take(MAX_BYTES + 1).read_to_end(&mut bytes),
         };
         result.map_err(|error| unreadable(&self.name, &error))?;
         if bytes.len() as u64 > MAX_BYTES {
-            let message = format!("larger than {} MiB; split it, or leave out what is not needed", MAX_BYTES >> 20);
+            let message = format!(
+                "larger than {} MiB; split it, or leave out what is not needed",
+                MAX_BYTES >> 20
+            );
             return Err(InputError::of_file(&self.name, message));
         }
         text_of(&self.name, bytes)
@@ -99,7 +120,8 @@ fn text_of(name: &str, bytes: Vec<u8>) -> Result<String, InputError> {
             let offset = error.utf8_error().valid_up_to();
             let before = error.as_bytes().get(..offset).unwrap_or_default();
             let line = 1 + count_lines(before);
-            let message = format!("not UTF-8 text (byte {offset}); expected YAML or JSON manifests in UTF-8");
+            let message =
+                format!("not UTF-8 text (byte {offset}); expected YAML or JSON manifests in UTF-8");
             Err(InputError::at(name, line, None, message))
         }
     }
@@ -107,14 +129,17 @@ fn text_of(name: &str, bytes: Vec<u8>) -> Result<String, InputError> {
 
 /// Formats that people feed by mistake, told by their first bytes.
 fn known_non_text(bytes: &[u8]) -> Option<&'static str> {
-    const UTF_16: &str = "UTF-16 text; convert it to UTF-8, for example with iconv -f UTF-16 -t UTF-8";
+    const UTF_16: &str =
+        "UTF-16 text; convert it to UTF-8, for example with iconv -f UTF-16 -t UTF-8";
     const COMPRESSED: &str = "compressed; unpack it first";
     match bytes {
         [0xff, 0xfe, 0, 0, ..] | [0, 0, 0xfe, 0xff, ..] => Some("UTF-32 text; convert it to UTF-8"),
         [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => Some(UTF_16),
         // UTF-16 without a mark: manifests start with ASCII.
         [0, low, 0, _, ..] | [low, 0, _, 0, ..] if low.is_ascii() && *low != 0 => Some(UTF_16),
-        [0x1f, 0x8b, ..] | [0xfd, b'7', b'z', b'X', b'Z', ..] | [0x28, 0xb5, 0x2f, 0xfd, ..] => Some(COMPRESSED),
+        [0x1f, 0x8b, ..] | [0xfd, b'7', b'z', b'X', b'Z', ..] | [0x28, 0xb5, 0x2f, 0xfd, ..] => {
+            Some(COMPRESSED)
+        }
         [0, b'a', b's', b'm', ..] => Some("a WebAssembly file; expected YAML or JSON manifests"),
         _ => None,
     }

@@ -38,7 +38,8 @@ impl<'de> Visitor<'de> for TreeVisitor {
     }
 
     fn visit_f64<E: Error>(self, value: f64) -> Result<Value, E> {
-        let number = Number::from_f64(value).ok_or_else(|| E::custom(format_args!("{value} is not a JSON number")))?;
+        let number = Number::from_f64(value)
+            .ok_or_else(|| E::custom(format_args!("{value} is not a JSON number")))?;
         Ok(Value::Number(number))
     }
 
@@ -81,13 +82,19 @@ impl<'de> Visitor<'de> for TreeVisitor {
 }
 
 /// Adds an entry that must be new.
-pub(super) fn insert_once<E: Error>(map: &mut Map<String, Value>, key: String, value: Value) -> Result<(), E> {
+pub(super) fn insert_once<E: Error>(
+    map: &mut Map<String, Value>,
+    key: String,
+    value: Value,
+) -> Result<(), E> {
     match map.entry(key) {
         serde_json::map::Entry::Vacant(entry) => {
             entry.insert(value);
             Ok(())
         }
-        serde_json::map::Entry::Occupied(entry) => Err(E::custom(format_args!("duplicate key {:?}", entry.key()))),
+        serde_json::map::Entry::Occupied(entry) => {
+            Err(E::custom(format_args!("duplicate key {:?}", entry.key())))
+        }
     }
 }
 

@@ -12,9 +12,14 @@ const EXPANSION_BYTES: usize = 16 << 20;
 const EXPANSION_VALUES: usize = 1 << 16;
 
 /// Parses one document; `None` if it is empty.
-pub(super) fn parse(file: &str, chunk: Chunk<'_>, number: usize) -> Result<Option<Document>, InputError> {
-    let parsed: Spanned<Top<Spanned<Tree>>> = serde_saphyr::from_str_with_options(chunk.text, options(chunk.text.len()))
-        .map_err(|error| explain(file, chunk, &error))?;
+pub(super) fn parse(
+    file: &str,
+    chunk: Chunk<'_>,
+    number: usize,
+) -> Result<Option<Document>, InputError> {
+    let parsed: Spanned<Top<Spanned<Tree>>> =
+        serde_saphyr::from_str_with_options(chunk.text, options(chunk.text.len()))
+            .map_err(|error| explain(file, chunk, &error))?;
     let line_of = |location: serde_saphyr::Location| {
         let line = usize::try_from(location.line()).unwrap_or_default();
         chunk.line + line.saturating_sub(1)
@@ -65,7 +70,9 @@ fn reason(error: &Error) -> String {
     }
     let bound_reached = matches!(
         error,
-        Error::Budget { .. } | Error::AliasReplayLimitExceeded { .. } | Error::AliasExpansionLimitExceeded { .. }
+        Error::Budget { .. }
+            | Error::AliasReplayLimitExceeded { .. }
+            | Error::AliasExpansionLimitExceeded { .. }
     );
     if bound_reached || text.contains("budget breached") || text.contains("limit exceeded") {
         return "the aliases of this document expand to too much; write them out, or split the file".to_owned();

@@ -6,6 +6,7 @@ use wasmtime::component::InstancePre;
 
 use super::binding::{BindingInstance, BindingPre, Nothing, Pool, Run};
 use super::instance::{Indices, Live};
+use super::limits::Limits;
 use super::scheduling::Scheduling;
 use super::state::{Shared, State};
 use crate::plugin::{
@@ -47,7 +48,11 @@ impl Component {
         self.pool.clear();
     }
 
-    fn start(&self, services: &SharedServices) -> Result<Scheduling, PluginError> {
+    pub(super) fn limits(&self) -> &Limits {
+        &self.parts.shared.limits
+    }
+
+    pub(super) fn start(&self, services: &SharedServices) -> Result<Scheduling, PluginError> {
         let Parts {
             shared,
             pre,

@@ -27,6 +27,8 @@ pub struct Limits {
     pub node_microseconds: u64,
     /// Bytes of the statuses, or of the plan, that a call returns.
     pub output_bytes: usize,
+    /// Bytes of what a call of `explain` or `advice` returns.
+    pub report_bytes: usize,
     /// Bytes that a call writes to the log, standard error included; more is dropped and counted.
     pub log_bytes: usize,
     /// Bytes of one log message; longer ones are cut.
@@ -45,6 +47,7 @@ impl Default for Limits {
             call_milliseconds: 10_000,
             node_microseconds: 1_000,
             output_bytes: 1 << 20,
+            report_bytes: 64 << 20,
             log_bytes: 64 << 10,
             log_message_bytes: 4 << 10,
             host_calls: 100_000,

@@ -44,7 +44,7 @@ impl Scheduling {
         }
     }
 
-    fn call<R>(
+    pub(super) fn call<R>(
         &mut self,
         call: Call,
         function: impl FnOnce(&mut Store<State>, &Functions) -> wasmtime::Result<R>,
@@ -131,6 +131,16 @@ impl Scheduling {
 
     fn check_size(&mut self, call: &str, what: &str, size: usize) -> Result<(), PluginError> {
         let limit = self.output_bytes;
+        self.check_limit(call, what, size, limit)
+    }
+
+    pub(super) fn check_limit(
+        &mut self,
+        call: &str,
+        what: &str,
+        size: usize,
+        limit: usize,
+    ) -> Result<(), PluginError> {
         match size <= limit {
             true => Ok(()),
             false => self.reject(
@@ -141,7 +151,7 @@ impl Scheduling {
         }
     }
 
-    fn check_count(
+    pub(super) fn check_count(
         &mut self,
         call: &str,
         what: &str,
@@ -172,14 +182,14 @@ impl Scheduling {
         }
     }
 
-    fn convert_object(&self, object: &Object) -> types::Object {
+    pub(super) fn convert_object(&self, object: &Object) -> types::Object {
         self.count_in(object.bytes().len());
         convert::object(object)
     }
 }
 
 /// A call that belongs to no cycle.
-fn aside<'a>(name: &'static str, pod: &'a str) -> Call<'a> {
+pub(super) fn aside<'a>(name: &'static str, pod: &'a str) -> Call<'a> {
     Call {
         name,
         phase: Phase::Aside,
@@ -417,30 +427,5 @@ impl SchedulingInstance for Scheduling {
         );
         self.cycles.remove(&cycle.0);
         ended
-    }
-}
-
-impl Scheduling {
-    /// `explain.explain`; `None` if the plugin cannot.
-    pub fn explain(
-        &mut self,
-        pod: &Object,
-        at: Revision,
-        nodes: &[String],
-    ) -> Result<Option<Vec<Vec<u8>>>, PluginError> {
-        let name = "explain";
-        let object = self.convert_object(pod);
-        let call = Call {
-            nodes: nodes.len(),
-            ..aside(name, &pod.id().uid)
-        };
-        let answers = self.call(call, |store, functions| match &functions.explain {
-            Some(explain) => explain.call_explain(store, &object, at, nodes).map(Some),
-            None => Ok(None),
-        })?;
-        if let Some(answers) = &answers {
-            self.check_count(name, "explanations", answers.len(), nodes.len())?;
-        }
-        Ok(answers)
     }
 }

@@ -9,8 +9,8 @@ use super::schema::CLAIM;
 use crate::api::FieldError;
 use crate::object::Kind;
 
-/// Limit of lists of consumers and results.
-const LIST_LIMIT: usize = 32;
+/// Limit of device results.
+const RESULTS_LIMIT: usize = 32;
 
 /// Fields of an allocation result by the API version that brought them. Everything else would be dropped by a real
 /// server, and a decision with it.
@@ -81,6 +81,11 @@ impl<'a> Status<'a> {
         }
     }
 
+    /// How many consumers a claim may have: more since the API left alpha.
+    fn consumers_limit(&self) -> usize {
+        if self.is_alpha() { 32 } else { 256 }
+    }
+
     /// Whether the version is v1alpha3, the only one with classic DRA.
     fn is_alpha(&self) -> bool {
         self.api_version.ends_with("/v1alpha3")
@@ -98,13 +103,9 @@ fn reservations(old: &Status<'_>, new: &Status<'_>, errors: &mut Vec<FieldError>
             "a claim that is not allocated cannot be reserved",
         ));
     }
-    let limit = LIST_LIMIT.max(old.reserved_for.len());
-    if new.reserved_for.len() > limit {
-        errors.push(FieldError::too_many(
-            path,
-            new.reserved_for.len(),
-            LIST_LIMIT,
-        ));
+    let (count, limit) = (new.reserved_for.len(), new.consumers_limit());
+    if count > limit.max(old.reserved_for.len()) {
+        errors.push(FieldError::too_many(path, count, limit));
     }
     let uid = |consumer: &'_ Value| {
         consumer
@@ -180,11 +181,11 @@ fn allocation(old: &Status<'_>, new: &Status<'_>, errors: &mut Vec<FieldError>) 
         .pointer("/devices/results")
         .and_then(Value::as_array)
         .map_or(&[][..], Vec::as_slice);
-    if results.len() > LIST_LIMIT {
+    if results.len() > RESULTS_LIMIT {
         errors.push(FieldError::too_many(
             format!("{path}.devices.results"),
             results.len(),
-            LIST_LIMIT,
+            RESULTS_LIMIT,
         ));
     }
     for (index, result) in results.iter().enumerate() {
@@ -282,11 +283,13 @@ mod tests {
         let users =
             |count: usize| -> Value { (0..count).map(|n| json!({"uid": n.to_string()})).collect() };
         let status = |users: Value| json!({"allocation": allocated(), "reservedFor": users});
-        assert_eq!(errors("v1", json!({}), status(users(32))), [""; 0]);
-        assert_eq!(
-            errors("v1", json!({}), status(users(33))),
-            ["status.reservedFor"]
-        );
+        for (version, limit) in [("v1alpha3", 32), ("v1", 256)] {
+            assert_eq!(errors(version, json!({}), status(users(limit))), [""; 0]);
+            assert_eq!(
+                errors(version, json!({}), status(users(limit + 1))),
+                ["status.reservedFor"]
+            );
+        }
         let twice = json!([{"uid": "1"}, {"uid": "2"}, {"uid": "1"}]);
         assert_eq!(
             errors("v1", json!({}), status(twice)),

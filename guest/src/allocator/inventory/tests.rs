@@ -54,7 +54,7 @@ fn slices_come_and_go() {
     assert_eq!(answer(&inventory, 2), "r:z/d0 r:zz/d0");
     inventory.clear_slices();
     assert_eq!(answer(&inventory, 1), "does not fit");
-    assert_eq!(inventory.names.live(), (0, 0));
+    assert_eq!(inventory.names.live(), [0, 0, 0]);
 }
 
 #[test]
@@ -169,7 +169,7 @@ fn devices_in_use_are_counted() {
     inventory.clear_stored();
     assert_eq!(answer(&inventory, 1), "r:p/d0");
     inventory.remove(3);
-    assert_eq!(inventory.names.live(), (0, 0));
+    assert_eq!(inventory.names.live(), [0, 0, 0]);
 }
 
 #[test]

@@ -42,10 +42,16 @@ pub struct Oracle<'a> {
     pub log: Vec<Evaluation>,
     /// Devices looked at.
     pub visits: u64,
+    limit: u64,
 }
 
-/// The answer in the short form of [`super::support::short`], what was evaluated, and how many devices were looked at.
-pub fn answer(cluster: &Cluster, profile: &Profile) -> (String, Vec<Evaluation>, u64) {
+/// The answer in the short form of [`super::support::short`], what was evaluated, and how many devices were looked at. `None`
+/// if that would be more than `limit`.
+pub fn answer(
+    cluster: &Cluster,
+    profile: &Profile,
+    limit: u64,
+) -> Option<(String, Vec<Evaluation>, u64)> {
     let mut oracle = Oracle {
         cluster,
         profile,
@@ -55,14 +61,16 @@ pub fn answer(cluster: &Cluster, profile: &Profile) -> (String, Vec<Evaluation>,
         picks: Vec::new(),
         log: Vec::new(),
         visits: 0,
+        limit,
     };
     let answer = match oracle.run() {
+        Err(_) if oracle.visits > limit => return None,
         Err(error) => format!("error: {error}"),
         Ok(false) if oracle.pools.iter().any(|pool| pool.invalid) => "invalid pools".into(),
         Ok(false) => "does not fit".into(),
         Ok(true) => oracle.describe(),
     };
-    (answer, oracle.log, oracle.visits)
+    Some((answer, oracle.log, oracle.visits))
 }
 
 impl<'a> Oracle<'a> {
@@ -378,6 +386,9 @@ impl<'a> Oracle<'a> {
             for slot in pool.slices.clone() {
                 for index in 0..self.slice(slot).devices.len() {
                     self.visits += 1;
+                    if self.visits > self.limit {
+                        return Err("too many visits".into());
+                    }
                     if !self.is_free(c, r, slot, index)
                         || !self.is_selectable(c, r, slot, index, true)?
                         || !self.satisfies_constraints(c, r, slot, index)

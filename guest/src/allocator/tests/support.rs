@@ -72,16 +72,27 @@ impl Cluster {
 
     /// Outcome, evaluations in order, and steps.
     pub fn run(&self, profile: &Profile, steps: u64) -> (Outcome, Vec<Evaluation>, u64) {
+        let inventory = self.inventory();
         let mut selectors = Stub::default();
         let mut allocator = Allocator::new(self.claims.iter().cloned().map(Rc::new).collect());
-        let outcome = self.attempt(
-            &mut allocator,
-            &self.inventory(),
+        let outcome = self.attempt(&mut allocator, &inventory, &mut selectors, profile, steps);
+        let steps_used = allocator.steps_used();
+        let log = std::mem::take(&mut selectors.log);
+        let mut lookup = |name: &str| self.find_class(name).cloned().map(Rc::new);
+        let fits = allocator.fits(
+            &self.node,
+            &inventory,
+            &mut lookup,
             &mut selectors,
             profile,
             steps,
         );
-        (outcome, selectors.log, allocator.steps_used())
+        match (&outcome, fits) {
+            (Outcome::Allocated(_), fits) => assert_eq!(fits, Ok(())),
+            (refusal, fits) => assert_eq!(fits.as_ref(), Err(refusal)),
+        }
+        assert_eq!(selectors.log, log);
+        (outcome, log, steps_used)
     }
 
     pub fn attempt(

@@ -31,8 +31,30 @@ const JSON: &str = r#"{"apiVersion":"v1","kind":"List","items":[{"apiVersion":"v
 
 /// Pieces that are likely to lead somewhere.
 const PIECES: [&str; 24] = [
-    "{", "}", "[", "]", ":", ": ", "\n", "\n---\n", "\n...\n", "- ", "? ", "&x ", "*x", "!!int ", "<<: ", "|\n", "\"", "'", "#",
-    "%YAML 1.2\n", "\t", "\u{feff}", "kind", "items: ",
+    "{",
+    "}",
+    "[",
+    "]",
+    ":",
+    ": ",
+    "\n",
+    "\n---\n",
+    "\n...\n",
+    "- ",
+    "? ",
+    "&x ",
+    "*x",
+    "!!int ",
+    "<<: ",
+    "|\n",
+    "\"",
+    "'",
+    "#",
+    "%YAML 1.2\n",
+    "\t",
+    "\u{feff}",
+    "kind",
+    "items: ",
 ];
 
 fn damage(random: &mut fastrand::Rng, text: &str) -> String {
@@ -72,9 +94,15 @@ fn damaged_manifests_never_panic() {
                 refused += 1;
                 assert!(error.to_string().starts_with("in.yaml"), "{error}");
                 let last = text.split('\n').count();
-                assert!(error.line.unwrap_or(1) <= last, "{error} is behind line {last}\n{text}");
+                assert!(
+                    error.line.unwrap_or(1) <= last,
+                    "{error} is behind line {last}\n{text}"
+                );
             }
         }
     }
-    assert!((1_000..6_000).contains(&refused), "{refused} of 6000 were refused");
+    assert!(
+        (1_000..6_000).contains(&refused),
+        "{refused} of 6000 were refused"
+    );
 }

@@ -1,0 +1,136 @@
+//! What the search leaves out without a difference that can be seen: neither in the answer, nor in an error, nor in what is
+//! evaluated in which order (spec section 13).
+//!
+//! *Counting.* If the selectors of a want are known for all devices that it could visit, and there are fewer matching ones than
+//! it needs, all that could follow fails without an evaluation. The same holds for the next wants taken together, as long as
+//! everything about them is known.
+//!
+//! *Devices that are alike.* Suppose a frame picked device A, and all that could follow failed, having come as far as want m.
+//! Let device B be free as well, a later candidate of the same frame, with the same values of all attributes that constraints
+//! of the claims up to m look at. Let each want from the frame's own to m know the same verdict for A and B, or know nothing
+//! about B. Exchanging A and B turns whatever could follow a pick of B into something that followed the pick of A, so it fails
+//! too and comes no further than m. Nothing would be evaluated for the first time on the way: where a want would visit A after
+//! the pick of B, it visited B after the pick of A, so it knows B and therefore A.
+
+use super::lists::{Failed, Frame, contains, from};
+use super::search::{Halt, Search};
+
+/// Wants and constraints that are compared at most; beyond that comparing costs more than it saves.
+pub(crate) const FURTHEST: usize = 64;
+
+impl Search<'_, '_> {
+    /// If it is certain that the `k`-th device of a want, from candidate `start` on, or what follows cannot be found: the
+    /// furthest want that the search could come to.
+    pub(crate) fn hopeless_at(
+        &mut self,
+        want: usize,
+        k: u32,
+        start: usize,
+    ) -> Result<Option<usize>, Halt> {
+        let words = self.lists.free.len();
+        let mut needed = 0;
+        self.lists.union.clear();
+        self.lists.union.resize(words, 0);
+        for next in want..self.lists.wants.len() {
+            let wanted = self.lists.wants[next];
+            let constraints = self.plan.constraints_of(wanted.request as usize);
+            if wanted.all.is_some()
+                || !self.lists.verdicts.is_open(next)
+                || constraints.len() > FURTHEST
+            {
+                return Ok(None);
+            }
+            if (next - want) % FURTHEST == FURTHEST - 1 {
+                self.steps(1, wanted.request as usize)?;
+            }
+            let start = if next == want { start } else { 0 };
+            if wanted.admin {
+                // Takes nothing from the others, but may have to be evaluated.
+                if !self.is_known_for_all(next, start) {
+                    return Ok(None);
+                }
+                continue;
+            }
+            let missing = if next == want {
+                wanted.needed - k
+            } else {
+                wanted.needed
+            };
+            let mut own = 0;
+            let mut together = 0;
+            for word in 0..words {
+                let (known, matching) = self.lists.verdicts.of(next);
+                let free = self.lists.free[word] & from(start, word);
+                if free & !known[word] != 0 {
+                    return Ok(None);
+                }
+                let possible = free & matching[word];
+                let possible = if possible == 0 {
+                    0
+                } else {
+                    possible & self.agreeing(wanted, word)
+                };
+                own += possible.count_ones();
+                self.lists.union[word] |= possible;
+                together += self.lists.union[word].count_ones();
+            }
+            needed += missing;
+            if own < missing || together < needed {
+                return Ok(Some(next));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Whether the candidate is like one that the frame picked in vain.
+    pub(crate) fn is_like_a_failed_one(
+        &mut self,
+        frame: &Frame,
+        position: usize,
+    ) -> Result<bool, Halt> {
+        for i in frame.failed as usize..self.lists.failed.len() {
+            let failed = self.lists.failed[i];
+            let request = self.lists.wants[frame.want as usize].request;
+            self.steps(1, request as usize)?;
+            if self.are_alike(frame, failed, position) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    fn is_known_for_all(&self, want: usize, start: usize) -> bool {
+        (start..self.pools.candidates.len())
+            .all(|position| self.lists.verdicts.get(want, position).is_some())
+    }
+
+    fn are_alike(&mut self, frame: &Frame, failed: Failed, position: usize) -> bool {
+        let (wants, to) = (&self.lists.wants, failed.reached as usize);
+        let (from, other) = (frame.want as usize, failed.position as usize);
+        if self.pools.has_repeats || to - from > FURTHEST {
+            return false;
+        }
+        // Admin requests may get devices that are in use, which ordinary ones then cannot.
+        if !contains(&self.lists.free, position) || !contains(&self.lists.free, other) {
+            return false;
+        }
+        // The devices of an All request were listed in an order that an exchange would change.
+        if wants[from..=to].iter().any(|want| want.all.is_some()) {
+            return false;
+        }
+        // A want that knows nothing about B never visited it while A was picked, so it would not visit A now.
+        let treats_alike = |want| match self.lists.verdicts.get(want, position) {
+            Some(verdict) => self.lists.verdicts.get(want, other) == Some(verdict),
+            None => true,
+        };
+        if !(from + 1..=to).all(treats_alike) {
+            return false;
+        }
+        let plan = self.plan;
+        let claim_of =
+            |want: usize| &plan.claims[plan.requests[wants[want].request as usize].claim];
+        let mut constraints = claim_of(from).constraints.start..claim_of(to).constraints.end;
+        constraints.len() <= FURTHEST
+            && constraints.all(|i| self.value(i, other) == self.value(i, position))
+    }
+}

@@ -1,0 +1,133 @@
+//! Regular expressions with RE2's syntax and meaning, on the crate `regex`: the same linear-time guarantee, another
+//! dialect. `translate` turns one into the other.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use regex::{Regex, RegexBuilder};
+
+use super::{Function, new_string, no_overload};
+use crate::cel::eval::Run;
+use crate::cel::value::{Fail, Outcome, Value};
+
+#[cfg(test)]
+mod tests;
+mod translate;
+
+pub(super) const TABLE: &[(&str, Function)] = &[
+    ("matches", |run, args| with_pattern(run, args)),
+    ("find", |run, args| with_pattern(run, args)),
+    ("findAll", |run, args| with_pattern(run, args)),
+];
+
+/// Bytes that a compiled pattern may take. RE2 has such a limit too (Go's package does not, apart from its limit of
+/// repetitions).
+const MOST_COMPILED_BYTES: usize = 1 << 20;
+/// Compiled patterns that are not literals, kept for the next device.
+const MOST_CACHED: usize = 64;
+
+/// What is done with a pattern.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Use {
+    Matches,
+    Find,
+    FindAll,
+}
+
+impl Use {
+    pub(crate) fn of(function: &str) -> Option<Self> {
+        match function {
+            "matches" => Some(Use::Matches),
+            "find" => Some(Use::Find),
+            "findAll" => Some(Use::FindAll),
+            _ => None,
+        }
+    }
+}
+
+/// Compiles a pattern.
+///
+/// # Errors
+/// If RE2 would refuse it, or if it is too big.
+pub(crate) fn compile(pattern: &str) -> Result<Regex, String> {
+    let error = |why: String| format!("error parsing regexp: {why}: `{pattern}`");
+    let translated = translate::translate(pattern).map_err(|why| error(why.to_string()))?;
+    RegexBuilder::new(&translated)
+        .size_limit(MOST_COMPILED_BYTES)
+        .dfa_size_limit(MOST_COMPILED_BYTES)
+        .nest_limit(1000)
+        .build()
+        .map_err(|_| error("invalid regular expression".to_string()))
+}
+
+/// Patterns that are computed rather than written down.
+#[derive(Debug, Default)]
+pub(crate) struct Cache(Mutex<BTreeMap<Arc<str>, Compiled>>);
+
+/// A pattern, or why it is none.
+type Compiled = Result<Arc<Regex>, Arc<str>>;
+
+impl Cache {
+    fn get(&self, pattern: &Arc<str>) -> Compiled {
+        let mut cached = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = cached.get(pattern) {
+            return known.clone();
+        }
+        if cached.len() >= MOST_CACHED {
+            cached.clear();
+        }
+        let compiled = compile(pattern).map(Arc::new).map_err(Arc::from);
+        cached.insert(pattern.clone(), compiled.clone());
+        compiled
+    }
+}
+
+/// The functions when the pattern is not a literal; the evaluator calls [`apply`] itself otherwise.
+fn with_pattern(run: &mut Run<'_>, args: &[Value]) -> Outcome {
+    let (Some(Value::String(_)), Some(Value::String(pattern))) = (args.first(), args.get(1)) else {
+        return no_overload();
+    };
+    run.budget.work(20_000 + 100 * pattern.len() as u64)?;
+    let compiled = run.regexes.get(pattern).map_err(Fail::Error)?;
+    let name = run.function;
+    match Use::of(name) {
+        Some(purpose) => apply(run, purpose, &compiled, args),
+        None => no_overload(),
+    }
+}
+
+/// Applies a compiled pattern; the arguments are those of the call, pattern included.
+pub(crate) fn apply(run: &mut Run<'_>, purpose: Use, regex: &Regex, args: &[Value]) -> Outcome {
+    let Some(Value::String(text)) = args.first() else {
+        return if purpose == Use::Matches {
+            Err(Fail::no_such_overload())
+        } else {
+            no_overload()
+        };
+    };
+    run.budget.work(text.len() as u64)?;
+    match (purpose, args.get(2)) {
+        (Use::Matches, _) => Ok(Value::Bool(regex.is_match(text))),
+        (Use::Find, _) => new_string(
+            run,
+            regex.find(text).map(|m| m.as_str()).unwrap_or_default(),
+        ),
+        (Use::FindAll, None) => find_all(run, regex, text, usize::MAX),
+        (Use::FindAll, Some(Value::Int(limit))) => find_all(
+            run,
+            regex,
+            text,
+            usize::try_from(*limit).unwrap_or(usize::MAX),
+        ),
+        _ => no_overload(),
+    }
+}
+
+fn find_all(run: &mut Run<'_>, regex: &Regex, text: &str, limit: usize) -> Outcome {
+    let mut found = Vec::new();
+    for part in regex.find_iter(text).take(limit) {
+        run.budget.memory(part.len() + size_of::<Value>())?;
+        found.push(Value::string(part.as_str()));
+    }
+    Ok(Value::list(found))
+}

@@ -1,0 +1,45 @@
+//! From text to tree, with the crate's parser behind our guard.
+
+use cel_interpreter::common::ast::{IdedExpr, SourceInfo};
+use cel_interpreter::parser::ParseError;
+
+use super::{guard, issues, macros};
+
+/// The crate's limit is above cel-go's, which the guard keeps.
+const PARSER_DEPTH: u16 = 1_000;
+
+/// The crate's environment: our macros, no functions of its own.
+pub(crate) fn environment(minor: u32) -> cel_interpreter::Env {
+    let mut env = cel_interpreter::Env::default();
+    for m in macros::macros(minor) {
+        // Only a duplicate is refused, and there is none.
+        let _added = env.add_macro(m);
+    }
+    env
+}
+
+/// Parses an expression.
+///
+/// # Errors
+/// cel-go's issues, one block each.
+pub(crate) fn parse(
+    env: &cel_interpreter::Env,
+    source: &str,
+) -> Result<(IdedExpr, SourceInfo), String> {
+    guard::check(source).map_err(|message| format!("ERROR: <input>:-1:0: {message}\n | \n | ^"))?;
+    let parser = env.parser().max_recursion_depth(PARSER_DEPTH);
+    parser.parse_with_source_info(source).map_err(|errors| {
+        let blocks: Vec<String> = errors
+            .errors
+            .iter()
+            .take(100)
+            .map(|error| block(source, error))
+            .collect();
+        blocks.join("\n")
+    })
+}
+
+fn block(source: &str, error: &ParseError) -> String {
+    let place = |n: isize| usize::try_from(n).unwrap_or(0);
+    issues::at(source, place(error.pos.0), place(error.pos.1), &error.msg)
+}

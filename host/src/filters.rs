@@ -1,0 +1,273 @@
+//! The basic filters of a scheduler, run natively before the plugin, so that answers are true for real dumps.
+//!
+//! Upstream: the plugins NodeUnschedulable, NodeName, TaintToleration, NodeAffinity and NodeResourcesFit, in the order of the
+//! default configuration; the first that refuses a node is the one that is reported. State is kept per node slot and changed
+//! with each event, so that a check costs no more than the pod asks for.
+
+mod fields;
+mod node_affinity;
+mod not_imitated;
+mod priority;
+mod quantity;
+mod resources;
+mod taints;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::object::{Object, ObjectRef};
+use crate::plugin::{Code, Slot};
+use node_affinity::{Labels, NodeAffinity};
+pub use not_imitated::{Held, held, no_preemption, not_imitated};
+pub use priority::PriorityClasses;
+use resources::{Allocatable, Resources, Used};
+use taints::{Taint, Toleration};
+
+/// Why a node is refused.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rejection {
+    /// Upstream's name of the plugin.
+    pub plugin: &'static str,
+    /// Code.
+    pub code: Code,
+    /// Upstream's text; several reasons of one plugin are joined by `, `.
+    pub reason: String,
+}
+
+/// What a pod asks of a node.
+#[derive(Clone, Debug)]
+pub struct PodRequirements {
+    node_name: Option<String>,
+    tolerations: Vec<Toleration>,
+    tolerates_unschedulable: bool,
+    affinity: NodeAffinity,
+    resources: Resources,
+}
+
+impl PodRequirements {
+    /// Reads a pod. The error names the field.
+    pub(crate) fn of(pod: &Value) -> Result<Self, String> {
+        let tolerations = Toleration::all_of(pod)?;
+        let node_name = pod
+            .pointer("/spec/nodeName")
+            .and_then(Value::as_str)
+            .filter(|name| !name.is_empty());
+        Ok(Self {
+            node_name: node_name.map(str::to_owned),
+            tolerates_unschedulable: taints::tolerates_unschedulable(&tolerations),
+            tolerations,
+            affinity: NodeAffinity::of(pod)?,
+            resources: Resources::requested_by(pod)?,
+        })
+    }
+}
+
+/// What the filters need of a node, apart from its pods.
+#[derive(Clone, Debug)]
+pub(crate) struct NodeFacts {
+    name: Arc<str>,
+    unschedulable: bool,
+    taints: Vec<Taint>,
+    labels: Labels,
+    /// Or what is wrong with the fields of the node.
+    allocatable: Result<Allocatable, String>,
+}
+
+impl NodeFacts {
+    /// Reads a node.
+    pub(crate) fn of(node: &Object) -> Self {
+        let value = node.value();
+        Self {
+            name: node.id().name.clone(),
+            unschedulable: value
+                .pointer("/spec/unschedulable")
+                .and_then(Value::as_bool)
+                .unwrap_or_default(),
+            taints: taints::taints_of(value),
+            labels: Labels::of(value),
+            allocatable: Allocatable::of(value),
+        }
+    }
+
+    /// Everything but resources.
+    pub(crate) fn check_placement(&self, pod: &PodRequirements) -> Result<(), Rejection> {
+        let refuse = |plugin, reason: String| {
+            Err(Rejection {
+                plugin,
+                code: Code::UnschedulableAndUnresolvable,
+                reason,
+            })
+        };
+        if self.unschedulable && !pod.tolerates_unschedulable {
+            return refuse("NodeUnschedulable", "node(s) were unschedulable".to_owned());
+        }
+        if pod
+            .node_name
+            .as_ref()
+            .is_some_and(|name| **name != *self.name)
+        {
+            return refuse(
+                "NodeName",
+                "node(s) didn't match the requested node name".to_owned(),
+            );
+        }
+        if let Some(taint) = taints::untolerated(&self.taints, &pod.tolerations) {
+            let reason = format!(
+                "node(s) had untolerated taint {{{}: {}}}",
+                taint.key, taint.value
+            );
+            return refuse("TaintToleration", reason);
+        }
+        if !pod.affinity.matches(&self.labels, &self.name) {
+            return refuse(
+                "NodeAffinity",
+                "node(s) didn't match Pod's node affinity/selector".to_owned(),
+            );
+        }
+        Ok(())
+    }
+
+    fn check_resources(&self, pod: &PodRequirements, used: &Used) -> Result<(), Rejection> {
+        const PLUGIN: &str = "NodeResourcesFit";
+        let allocatable = match &self.allocatable {
+            Ok(allocatable) => allocatable,
+            Err(problem) => {
+                let reason = format!("node(s) could not be read: {problem}");
+                return Err(Rejection {
+                    plugin: PLUGIN,
+                    code: Code::UnschedulableAndUnresolvable,
+                    reason,
+                });
+            }
+        };
+        resources::check(&pod.resources, allocatable, used).map_err(|shortage| Rejection {
+            plugin: PLUGIN,
+            code: if shortage.unresolvable {
+                Code::UnschedulableAndUnresolvable
+            } else {
+                Code::Unschedulable
+            },
+            reason: shortage.reasons.join(", "),
+        })
+    }
+}
+
+/// A pod that has a node.
+#[derive(Clone, Debug)]
+struct PlacedPod {
+    /// Index into `used`.
+    node: usize,
+    resources: Resources,
+}
+
+/// State of the filters: nodes by slot, and the pods on them.
+#[derive(Clone, Debug, Default)]
+pub struct Filters {
+    /// By slot, with the index into `used`.
+    nodes: Vec<Option<(NodeFacts, usize)>>,
+    /// Per node name that a node or a pod ever had: pods may come before their node, and stay longer.
+    used: Vec<Used>,
+    names: HashMap<Arc<str>, usize>,
+    /// By namespace and name.
+    pods: HashMap<(Arc<str>, Arc<str>), PlacedPod>,
+}
+
+impl Filters {
+    /// Without nodes and pods.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds or replaces the node with this number. After an error, which names the field, the node is there but refuses pods.
+    pub fn put_node(&mut self, slot: Slot, node: &Object) -> Result<(), String> {
+        let facts = NodeFacts::of(node);
+        let problem = facts
+            .allocatable
+            .as_ref()
+            .err()
+            .map(|problem| format!("{}: {problem}", node.id()));
+        let index = self.index_of(&facts.name);
+        let slot = slot as usize;
+        if self.nodes.len() <= slot {
+            self.nodes.resize(slot + 1, None);
+        }
+        self.nodes[slot] = Some((facts, index));
+        problem.map_or(Ok(()), Err)
+    }
+
+    /// Removes the node with this number.
+    pub fn remove_node(&mut self, slot: Slot) {
+        if let Some(node) = self.nodes.get_mut(slot as usize) {
+            *node = None;
+        }
+    }
+
+    /// Adds or replaces a pod. It uses something if it has a node and has not ended. After an error, which names the field,
+    /// it counts as a pod that requests nothing.
+    pub fn put_pod(&mut self, pod: &Object) -> Result<(), String> {
+        self.put_pod_on(pod, pod.text("/spec/nodeName").unwrap_or_default())
+    }
+
+    /// As `put_pod`, for a pod that has been given a node but does not say so yet. An empty name is no node.
+    pub fn put_pod_on(&mut self, pod: &Object, node: &str) -> Result<(), String> {
+        self.remove_pod(pod.id());
+        let has_ended = matches!(pod.text("/status/phase"), Some("Succeeded" | "Failed"));
+        if node.is_empty() || has_ended {
+            return Ok(());
+        }
+        let requested = Resources::requested_by(pod.value());
+        let (resources, problem) = match requested {
+            Ok(resources) => (resources, Ok(())),
+            Err(problem) => (
+                Resources::default(),
+                Err(format!("{}: {problem}", pod.id())),
+            ),
+        };
+        let node = self.index_of(node);
+        self.used[node].add(&resources);
+        let key = (pod.id().namespace.clone(), pod.id().name.clone());
+        self.pods.insert(key, PlacedPod { node, resources });
+        problem
+    }
+
+    /// Removes a pod, if it is there.
+    pub fn remove_pod(&mut self, pod: &ObjectRef) {
+        if let Some(placed) = self.pods.remove(&(pod.namespace.clone(), pod.name.clone())) {
+            self.used[placed.node].remove(&placed.resources);
+        }
+    }
+
+    /// Reads what a pod asks for, once per attempt. The error names pod and field.
+    pub fn prepare(&self, pod: &Object) -> Result<PodRequirements, String> {
+        PodRequirements::of(pod.value()).map_err(|problem| format!("{}: {problem}", pod.id()))
+    }
+
+    /// Whether the pod may go to the node with this number.
+    pub fn check(&self, pod: &PodRequirements, slot: Slot) -> Result<(), Rejection> {
+        let Some((node, used)) = self.nodes.get(slot as usize).and_then(Option::as_ref) else {
+            let reason = format!("node {slot} is gone");
+            return Err(Rejection {
+                plugin: "",
+                code: Code::UnschedulableAndUnresolvable,
+                reason,
+            });
+        };
+        node.check_placement(pod)?;
+        node.check_resources(pod, &self.used[*used])
+    }
+
+    fn index_of(&mut self, name: &str) -> usize {
+        if let Some(index) = self.names.get(name) {
+            return *index;
+        }
+        let index = self.used.len();
+        self.used.push(Used::default());
+        self.names.insert(name.into(), index);
+        index
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,242 @@
+//! Node selectors and required node affinity of pods.
+//!
+//! Upstream: plugin NodeAffinity, `component-helpers/scheduling/corev1/nodeaffinity`, and `Requirement.Matches` of
+//! `apimachinery/pkg/labels`. What an API server would refuse is an error here too.
+
+use serde_json::Value;
+
+use super::fields::{is_set, list_in, map_at, text_at};
+
+/// Labels of a node, sorted by key.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Labels(Vec<(String, String)>);
+
+impl Labels {
+    /// Labels of any object.
+    pub(super) fn of(object: &Value) -> Self {
+        let text =
+            |(key, value): (&String, &Value)| Some((key.clone(), value.as_str()?.to_owned()));
+        let mut labels: Vec<_> = map_at(object, "/metadata/labels")
+            .into_iter()
+            .flatten()
+            .filter_map(text)
+            .collect();
+        labels.sort_unstable();
+        Self(labels)
+    }
+
+    fn get(&self, key: &str) -> Option<&str> {
+        let at = self
+            .0
+            .binary_search_by(|(known, _)| known.as_str().cmp(key))
+            .ok()?;
+        self.0.get(at).map(|(_, value)| value.as_str())
+    }
+}
+
+/// What a pod requires of labels and name of its node.
+#[derive(Clone, Debug, Default)]
+pub(super) struct NodeAffinity {
+    /// `spec.nodeSelector`.
+    selector: Vec<(String, String)>,
+    /// Terms of the required affinity, of which one must match.
+    terms: Option<Vec<Term>>,
+}
+
+/// Requirements that must all be met. A term without any matches nothing.
+#[derive(Clone, Debug)]
+struct Term {
+    labels: Vec<(String, Test)>,
+    names: Vec<NameTest>,
+}
+
+#[derive(Clone, Debug)]
+enum Test {
+    In(Vec<String>),
+    NotIn(Vec<String>),
+    Exists,
+    DoesNotExist,
+    Gt(i64),
+    Lt(i64),
+}
+
+#[derive(Clone, Debug)]
+enum NameTest {
+    Is(String),
+    IsNot(String),
+}
+
+const REQUIRED: &str = "/spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution";
+
+impl NodeAffinity {
+    /// Reads the requirements of a pod.
+    pub(super) fn of(pod: &Value) -> Result<Self, String> {
+        let mut selector = Vec::new();
+        for (key, value) in map_at(pod, "/spec/nodeSelector").into_iter().flatten() {
+            let value = value.as_str().ok_or_else(|| {
+                format!("spec.nodeSelector[{key}] is not a string; put it in quotes")
+            })?;
+            selector.push((key.clone(), value.to_owned()));
+        }
+        if !is_set(pod, REQUIRED) {
+            return Ok(Self {
+                selector,
+                terms: None,
+            });
+        }
+        let path = REQUIRED.trim_start_matches('/').replace('/', ".");
+        let terms = match pod
+            .pointer(REQUIRED)
+            .and_then(|required| required.get("nodeSelectorTerms"))
+        {
+            Some(Value::Array(terms)) if !terms.is_empty() => terms,
+            _ => {
+                return Err(format!(
+                    "{path}.nodeSelectorTerms must have at least one term"
+                ));
+            }
+        };
+        let read = |(index, term)| {
+            Term::read(term).map_err(|error| format!("{path}.nodeSelectorTerms[{index}].{error}"))
+        };
+        Ok(Self {
+            selector,
+            terms: Some(
+                terms
+                    .iter()
+                    .enumerate()
+                    .map(read)
+                    .collect::<Result<_, _>>()?,
+            ),
+        })
+    }
+
+    /// Whether a node meets them.
+    pub(super) fn matches(&self, labels: &Labels, name: &str) -> bool {
+        self.selector
+            .iter()
+            .all(|(key, value)| labels.get(key) == Some(value))
+            && self
+                .terms
+                .as_ref()
+                .is_none_or(|terms| terms.iter().any(|term| term.matches(labels, name)))
+    }
+}
+
+impl Term {
+    fn read(term: &Value) -> Result<Self, String> {
+        let labels = each(term, "matchExpressions", |expression| {
+            let key = text_at(expression, "key");
+            if key.is_empty() {
+                return Err("key is missing".to_owned());
+            }
+            Ok((key.to_owned(), Test::read(expression)?))
+        })?;
+        Ok(Self {
+            labels,
+            names: each(term, "matchFields", NameTest::read)?,
+        })
+    }
+
+    fn matches(&self, labels: &Labels, name: &str) -> bool {
+        !(self.labels.is_empty() && self.names.is_empty())
+            && self
+                .labels
+                .iter()
+                .all(|(key, test)| test.holds(labels.get(key)))
+            && self.names.iter().all(|test| test.holds(name))
+    }
+}
+
+fn each<T>(
+    term: &Value,
+    key: &str,
+    read: impl Fn(&Value) -> Result<T, String>,
+) -> Result<Vec<T>, String> {
+    let one = |(index, value)| read(value).map_err(|error| format!("{key}[{index}].{error}"));
+    list_in(term, key).iter().enumerate().map(one).collect()
+}
+
+impl Test {
+    fn read(expression: &Value) -> Result<Self, String> {
+        let values = values_of(expression)?;
+        match (text_at(expression, "operator"), values.as_slice()) {
+            ("In" | "NotIn", []) => Err("values must not be empty for In and NotIn".to_owned()),
+            ("In", _) => Ok(Self::In(values)),
+            ("NotIn", _) => Ok(Self::NotIn(values)),
+            ("Exists", []) => Ok(Self::Exists),
+            ("DoesNotExist", []) => Ok(Self::DoesNotExist),
+            ("Exists" | "DoesNotExist", _) => {
+                Err("values must be empty for Exists and DoesNotExist".to_owned())
+            }
+            (operator @ ("Gt" | "Lt"), values) => {
+                let [value] = values else {
+                    return Err("values must be one integer for Gt and Lt".to_owned());
+                };
+                let number = value.parse().map_err(|_| {
+                    format!("values: {value:?} is not an integer, as Gt and Lt need")
+                })?;
+                Ok(if operator == "Gt" {
+                    Self::Gt(number)
+                } else {
+                    Self::Lt(number)
+                })
+            }
+            (other, _) => Err(format!(
+                "operator {other:?} is not one of In, NotIn, Exists, DoesNotExist, Gt, Lt"
+            )),
+        }
+    }
+
+    fn holds(&self, label: Option<&str>) -> bool {
+        let number = || label.and_then(|label| label.parse::<i64>().ok());
+        match self {
+            Self::In(values) => {
+                label.is_some_and(|label| values.iter().any(|value| value == label))
+            }
+            Self::NotIn(values) => {
+                label.is_none_or(|label| !values.iter().any(|value| value == label))
+            }
+            Self::Exists => label.is_some(),
+            Self::DoesNotExist => label.is_none(),
+            Self::Gt(bound) => number().is_some_and(|number| number > *bound),
+            Self::Lt(bound) => number().is_some_and(|number| number < *bound),
+        }
+    }
+}
+
+impl NameTest {
+    fn read(field: &Value) -> Result<Self, String> {
+        let key = text_at(field, "key");
+        if key != "metadata.name" {
+            return Err(format!(
+                "key {key:?} is not supported; only metadata.name is"
+            ));
+        }
+        let Ok([value]) = <[String; 1]>::try_from(values_of(field)?) else {
+            return Err("values must be one name".to_owned());
+        };
+        match text_at(field, "operator") {
+            "In" => Ok(Self::Is(value)),
+            "NotIn" => Ok(Self::IsNot(value)),
+            other => Err(format!("operator {other:?} is not one of In, NotIn")),
+        }
+    }
+
+    fn holds(&self, name: &str) -> bool {
+        match self {
+            Self::Is(wanted) => wanted == name,
+            Self::IsNot(unwanted) => unwanted != name,
+        }
+    }
+}
+
+fn values_of(requirement: &Value) -> Result<Vec<String>, String> {
+    let text = |value: &Value| {
+        value
+            .as_str()
+            .map(str::to_owned)
+            .ok_or("values: not a string; put it in quotes".to_owned())
+    };
+    list_in(requirement, "values").iter().map(text).collect()
+}

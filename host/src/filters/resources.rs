@@ -1,0 +1,331 @@
+//! What pods request, what nodes have, and whether the one fits into the rest of the other.
+//!
+//! Upstream: plugin NodeResourcesFit and `PodRequests` of `component-helpers/resource`.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value};
+
+use super::fields::{list_at, map_at, text_at};
+use super::quantity::Quantity;
+
+const CPU: &str = "cpu";
+const MEMORY: &str = "memory";
+const EPHEMERAL_STORAGE: &str = "ephemeral-storage";
+const PODS: &str = "pods";
+
+/// Quantities by resource name, exact.
+type Amounts = BTreeMap<String, Quantity>;
+
+/// An amount per resource: thousandths of a CPU, bytes, or pieces.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Resources {
+    cpu: i128,
+    memory: i128,
+    ephemeral_storage: i128,
+    /// Extended resources, huge pages and the like, sorted by name; none of them zero.
+    others: Vec<(String, i128)>,
+}
+
+impl Resources {
+    /// What the scheduler counts for a pod.
+    pub(super) fn requested_by(pod: &Value) -> Result<Self, String> {
+        let mut total = Amounts::new();
+        for (index, container) in list_at(pod, "/spec/containers").iter().enumerate() {
+            add(
+                &mut total,
+                &container_requests(container, &format!("spec.containers[{index}]"))?,
+            );
+        }
+        add_init_containers(pod, &mut total)?;
+        override_by_pod(pod, &mut total)?;
+        add(
+            &mut total,
+            &amounts(map_at(pod, "/spec/overhead"), "spec.overhead")?,
+        );
+        Ok(Self::rounded(&total))
+    }
+
+    fn rounded(amounts: &Amounts) -> Self {
+        let units = |name: &str| amounts.get(name).copied().unwrap_or_default().units();
+        Self {
+            cpu: amounts.get(CPU).copied().unwrap_or_default().milli_units(),
+            memory: units(MEMORY),
+            ephemeral_storage: units(EPHEMERAL_STORAGE),
+            others: amounts
+                .iter()
+                .filter(|(name, amount)| is_scalar(name) && amount.units() != 0)
+                .map(|(name, amount)| (name.clone(), amount.units()))
+                .collect(),
+        }
+    }
+
+    fn other(&self, name: &str) -> i128 {
+        find(&self.others, name).unwrap_or_default()
+    }
+}
+
+fn find(sorted: &[(String, i128)], name: &str) -> Option<i128> {
+    let at = sorted
+        .binary_search_by(|(known, _)| known.as_str().cmp(name))
+        .ok()?;
+    sorted.get(at).map(|(_, amount)| *amount)
+}
+
+/// Whether upstream counts a resource beside the four named ones.
+fn is_scalar(name: &str) -> bool {
+    name.contains('/') || name.starts_with("hugepages-") || name.starts_with("attachable-volumes-")
+}
+
+/// Init containers run one after another, before the others: the largest counts, on top of the sidecars started before it.
+fn add_init_containers(pod: &Value, total: &mut Amounts) -> Result<(), String> {
+    let (mut sidecars, mut largest) = (Amounts::new(), Amounts::new());
+    for (index, container) in list_at(pod, "/spec/initContainers").iter().enumerate() {
+        let own = container_requests(container, &format!("spec.initContainers[{index}]"))?;
+        if text_at(container, "restartPolicy") == "Always" {
+            add(total, &own);
+            add(&mut sidecars, &own);
+            maximum(&mut largest, &sidecars);
+        } else {
+            let mut at_once = sidecars.clone();
+            add(&mut at_once, &own);
+            maximum(&mut largest, &at_once);
+        }
+    }
+    maximum(total, &largest);
+    Ok(())
+}
+
+/// Requests for the pod as a whole take the place of the sum over its containers.
+fn override_by_pod(pod: &Value, total: &mut Amounts) -> Result<(), String> {
+    let is_allowed = |name: &str| name == CPU || name == MEMORY || name.starts_with("hugepages-");
+    for (name, amount) in amounts(
+        map_at(pod, "/spec/resources/limits"),
+        "spec.resources.limits",
+    )? {
+        if is_allowed(&name) {
+            total.entry(name).or_insert(amount);
+        }
+    }
+    for (name, amount) in amounts(
+        map_at(pod, "/spec/resources/requests"),
+        "spec.resources.requests",
+    )? {
+        if is_allowed(&name) {
+            total.insert(name, amount);
+        }
+    }
+    Ok(())
+}
+
+/// Requests of a container; a limit without a request is a request, as API defaulting makes it one.
+fn container_requests(container: &Value, path: &str) -> Result<Amounts, String> {
+    let part = |key: &str| {
+        let map = container
+            .get("resources")
+            .and_then(|resources| resources.get(key))
+            .and_then(Value::as_object);
+        amounts(map, &format!("{path}.resources.{key}"))
+    };
+    let mut requests = part("requests")?;
+    for (name, limit) in part("limits")? {
+        requests.entry(name).or_insert(limit);
+    }
+    Ok(requests)
+}
+
+fn amounts(map: Option<&Map<String, Value>>, path: &str) -> Result<Amounts, String> {
+    let mut amounts = Amounts::new();
+    for (name, value) in map.into_iter().flatten() {
+        let quantity = Quantity::from_value(value).ok_or_else(|| {
+            let mut shown = value.to_string();
+            if shown.len() > 40 {
+                shown = shown.chars().take(40).chain("...".chars()).collect();
+            }
+            format!("{path}[{name}]: {shown} is not a quantity")
+        })?;
+        if quantity < Quantity::ZERO {
+            return Err(format!("{path}[{name}] must not be negative"));
+        }
+        amounts.insert(name.clone(), quantity);
+    }
+    Ok(amounts)
+}
+
+fn add(total: &mut Amounts, more: &Amounts) {
+    for (name, amount) in more {
+        let sum = total.entry(name.clone()).or_default();
+        *sum = sum.plus(*amount);
+    }
+}
+
+fn maximum(total: &mut Amounts, other: &Amounts) {
+    for (name, amount) in other {
+        let largest = total.entry(name.clone()).or_default();
+        *largest = (*largest).max(*amount);
+    }
+}
+
+/// What a node offers. What it does not state is not checked; only the absence of an extended resource means none of it, if
+/// the node states anything at all.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Allocatable {
+    cpu: Option<i128>,
+    memory: Option<i128>,
+    ephemeral_storage: Option<i128>,
+    pods: Option<i128>,
+    others: Option<Vec<(String, i128)>>,
+}
+
+impl Allocatable {
+    /// Reads `status.allocatable`, or `status.capacity` in its place as API defaulting does.
+    pub(super) fn of(node: &Value) -> Result<Self, String> {
+        let stated = ["allocatable", "capacity"].into_iter().find_map(|key| {
+            Some((
+                key,
+                map_at(node, &format!("/status/{key}")).filter(|map| !map.is_empty())?,
+            ))
+        });
+        let Some((key, map)) = stated else {
+            return Ok(Self::default());
+        };
+        let amounts = amounts(Some(map), &format!("status.{key}"))?;
+        let units = |name: &str| amounts.get(name).map(|amount| amount.units());
+        Ok(Self {
+            cpu: amounts.get(CPU).map(|amount| amount.milli_units()),
+            memory: units(MEMORY),
+            ephemeral_storage: units(EPHEMERAL_STORAGE),
+            pods: units(PODS),
+            others: Some(Resources::rounded(&amounts).others),
+        })
+    }
+}
+
+/// What the pods of a node use.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Used {
+    pods: i128,
+    resources: Resources,
+}
+
+impl Used {
+    /// Counts a pod in.
+    pub(super) fn add(&mut self, pod: &Resources) {
+        self.change(pod, 1);
+    }
+
+    /// Counts a pod out.
+    pub(super) fn remove(&mut self, pod: &Resources) {
+        self.change(pod, -1);
+    }
+
+    fn change(&mut self, pod: &Resources, sign: i128) {
+        self.pods += sign;
+        self.resources.cpu += sign * pod.cpu;
+        self.resources.memory += sign * pod.memory;
+        self.resources.ephemeral_storage += sign * pod.ephemeral_storage;
+        for (name, amount) in &pod.others {
+            let others = &mut self.resources.others;
+            let at = match others.binary_search_by(|(known, _)| known.cmp(name)) {
+                Ok(at) => at,
+                Err(at) => {
+                    others.insert(at, (name.clone(), 0));
+                    at
+                }
+            };
+            others[at].1 += sign * amount;
+        }
+    }
+}
+
+/// Why a pod does not fit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Shortage {
+    /// Upstream's texts.
+    pub reasons: Vec<String>,
+    /// It would not fit into the empty node either.
+    pub unresolvable: bool,
+}
+
+/// Whether a pod fits into what is left of a node.
+pub(super) fn check(
+    pod: &Resources,
+    allocatable: &Allocatable,
+    used: &Used,
+) -> Result<(), Shortage> {
+    let native = [
+        (CPU, pod.cpu, allocatable.cpu, used.resources.cpu),
+        (
+            MEMORY,
+            pod.memory,
+            allocatable.memory,
+            used.resources.memory,
+        ),
+        (
+            EPHEMERAL_STORAGE,
+            pod.ephemeral_storage,
+            allocatable.ephemeral_storage,
+            used.resources.ephemeral_storage,
+        ),
+    ];
+    let exceeds =
+        |wanted: i128, free: Option<i128>| wanted > 0 && free.is_some_and(|free| wanted > free);
+    let too_many = allocatable
+        .pods
+        .is_some_and(|allowed| used.pods + 1 > allowed);
+    let fits = !too_many
+        && native
+            .iter()
+            .all(|(_, wanted, stated, used)| !exceeds(*wanted, stated.map(|stated| stated - used)))
+        && allocatable.others.as_ref().is_none_or(|stated| {
+            pod.others.iter().all(|(name, wanted)| {
+                *wanted <= find(stated, name).unwrap_or_default() - used.resources.other(name)
+            })
+        });
+    if fits {
+        Ok(())
+    } else {
+        Err(shortage(pod, allocatable, used, &native))
+    }
+}
+
+#[cold]
+fn shortage(
+    pod: &Resources,
+    allocatable: &Allocatable,
+    used: &Used,
+    native: &[(&str, i128, Option<i128>, i128)],
+) -> Shortage {
+    let mut shortage = Shortage {
+        reasons: Vec::new(),
+        unresolvable: false,
+    };
+    if let Some(allowed) = allocatable.pods
+        && used.pods + 1 > allowed
+    {
+        shortage.reasons.push("Too many pods".to_owned());
+        shortage.unresolvable |= allowed < 1;
+    }
+    let mut compare = |name: &str, wanted: i128, stated: i128, used: i128| {
+        if wanted > 0 && wanted > stated - used {
+            shortage.reasons.push(format!("Insufficient {name}"));
+            shortage.unresolvable |= wanted > stated;
+        }
+    };
+    for (name, wanted, stated, used) in native {
+        if let Some(stated) = stated {
+            compare(name, *wanted, *stated, *used);
+        }
+    }
+    if let Some(stated) = &allocatable.others {
+        for (name, wanted) in &pod.others {
+            compare(
+                name,
+                *wanted,
+                find(stated, name).unwrap_or_default(),
+                used.resources.other(name),
+            );
+        }
+    }
+    shortage
+}
