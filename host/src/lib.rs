@@ -7,5 +7,6 @@ pub mod object;
 
 pub mod filters;
 pub mod manifest;
+pub mod workloads;
 
 pub mod plugin;
