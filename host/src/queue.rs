@@ -226,7 +226,7 @@ impl Queue {
         }
     }
 
-    /// Something happened to an object that is not a pod of this queue.
+    /// Something happened. A pod is not woken by what happens to itself.
     pub fn on_event(&mut self, event: &ObjectEvent, now: Time, advisor: &mut dyn Advisor) {
         if !self.interests.concerns_any(event) {
             return;
@@ -236,7 +236,12 @@ impl Queue {
             self.events.insert(self.next_event, event.clone());
             self.next_event += 1;
         }
-        let waiting: Vec<u64> = self.pool.iter().copied().collect();
+        let object = event.new.as_ref().or(event.old.as_ref());
+        let itself = object
+            .and_then(|object| self.orders.get(&object.id().uid))
+            .copied();
+        let others = self.pool.iter().copied();
+        let waiting: Vec<u64> = others.filter(|order| Some(*order) != itself).collect();
         let worths = self.worth(&waiting, event, advisor);
         let why = describe(event);
         for (order, worth) in waiting.into_iter().zip(worths) {

@@ -98,6 +98,13 @@ impl PodOutcome {
         self.ended = Ended::Failed(failure);
     }
 
+    /// Something that a user should know, once.
+    pub fn warn(&mut self, warning: String) {
+        if !self.warnings.contains(&warning) {
+            self.warnings.push(warning);
+        }
+    }
+
     /// The pod is bound.
     pub fn bind(&mut self, node: Arc<str>) {
         self.refusals.clear();

@@ -9,7 +9,8 @@ use super::outcome::Ended;
 use super::*;
 use crate::api::{Caller, Fault, Operation};
 use crate::cluster::Settings as ClusterSettings;
-use crate::object::ObjectRef;
+use crate::cycle::Failure;
+use crate::object::{Kind, Object, ObjectRef};
 use crate::plugin::{
     ApiCall, ApiErrorReason, BindingCall, Code, InFlight, Interest, Scope, Services, Status,
 };
@@ -637,4 +638,129 @@ fn a_pod_deleted_while_it_waits_is_forgotten() {
         .unwrap();
     bench.run();
     assert_eq!(bench.scheduler.queue.iter().count(), 0);
+}
+
+fn node_with_one_cpu() -> Object {
+    let mut value = node("n").value().clone();
+    value["status"] = json!({"allocatable": {"cpu": "1", "pods": "10"}});
+    object(value)
+}
+
+fn wants_one_cpu(name: &str) -> Object {
+    with(name, |pod| {
+        pod["spec"]["containers"][0]["resources"] = json!({"requests": {"cpu": "1"}});
+    })
+}
+
+#[test]
+fn a_pod_takes_its_place_before_it_is_bound() {
+    let mut bench = bench(
+        Script::default(),
+        vec![node_with_one_cpu(), wants_one_cpu("a"), wants_one_cpu("b")],
+    );
+    let mut cycles_first = |tasks: &[Task]| {
+        tasks
+            .iter()
+            .position(|task| *task == Task::Cycle)
+            .unwrap_or_default()
+    };
+    for _ in 0..2 {
+        bench.scheduler.step(&mut cycles_first);
+    }
+    let outcomes = bench.scheduler.outcomes();
+    expect(&outcomes, &[("a", "open", 1), ("b", "Filter", 1)]);
+    let refusal = &outcomes[1].refusals[0];
+    assert_eq!(
+        (refusal.plugin.as_ref(), refusal.status.message().as_str()),
+        ("NodeResourcesFit", "Insufficient cpu")
+    );
+}
+
+#[test]
+fn a_failed_bind_makes_room_for_a_pod_that_waits_for_it() {
+    let mut bench = bench(
+        Script::default(),
+        vec![node_with_one_cpu(), wants_one_cpu("a"), wants_one_cpu("b")],
+    );
+    // a fails for good: its bind is refused each time.
+    for nth in 1..10 {
+        bench.cluster().api().inject(Fault {
+            operation: Some(Operation::Bind),
+            kind: None,
+            nth,
+            error: api_error(ApiErrorReason::Timeout, "no answer"),
+            after_effect: false,
+        });
+    }
+    let mut cycles_first = |tasks: &[Task]| {
+        tasks
+            .iter()
+            .position(|task| *task == Task::Cycle)
+            .unwrap_or_default()
+    };
+    bench.scheduler.run(&mut cycles_first);
+    let outcomes = bench.scheduler.outcomes();
+    assert_eq!(outcomes[1].retries[0].why, "Pod ns/a deleted");
+}
+
+#[test]
+fn what_the_host_does_not_imitate_is_told_on_the_pod() {
+    let mut low = with("low", |pod| pod["spec"]["nodeName"] = json!("n"));
+    for (key, value) in [("priority", json!(-1))] {
+        let mut changed = low.value().clone();
+        changed["spec"][key] = value;
+        changed["spec"]["containers"][0]["resources"] = json!({"requests": {"cpu": "1"}});
+        low = object(changed);
+    }
+    let odd = with("odd", |pod| {
+        pod["spec"]["containers"][0]["resources"] = json!({"requests": {"cpu": "1"}});
+        pod["spec"]["priorityClassName"] = json!("unknown");
+        pod["spec"]["topologySpreadConstraints"] =
+            json!([{"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule"}]);
+    });
+    let mut bench = bench(Script::default(), vec![node_with_one_cpu(), low, odd]);
+    let outcomes = bench.run();
+    expect(&outcomes, &[("odd", "Filter", 1)]);
+    let warnings = &outcomes[0].warnings;
+    for part in [
+        "topologySpreadConstraints",
+        "PriorityClass unknown",
+        "preemption",
+    ] {
+        let found = warnings
+            .iter()
+            .filter(|warning| warning.contains(part))
+            .count();
+        assert_eq!(found, 1, "{part}: {warnings:?}");
+    }
+}
+
+#[test]
+fn a_pod_that_the_filters_cannot_read_is_an_input_error() {
+    let odd = with("odd", |pod| {
+        pod["spec"]["containers"][0]["resources"] = json!({"requests": {"cpu": "lots"}});
+    });
+    let mut bench = bench(Script::default(), vec![node_with_one_cpu(), odd]);
+    let outcomes = bench.run();
+    expect(&outcomes, &[("odd", "PreFilter", 1)]);
+    let failure = failure(&outcomes[0]);
+    assert_eq!(failure.status.code, Code::InvalidObject);
+    assert!(
+        failure.status.message().contains("Pod ns/odd"),
+        "{failure:?}"
+    );
+}
+
+#[test]
+fn priority_classes_decide_who_is_first() {
+    let class = object(
+        json!({"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass",
+        "metadata": {"name": "high"}, "value": 1000}),
+    );
+    let high = with("b", |pod| pod["spec"]["priorityClassName"] = json!("high"));
+    let mut bench = bench(Script::default(), vec![node("n"), pod("a"), high, class]);
+    bench.run();
+    let calls = bench.plugin.calls();
+    let begun = calls.iter().filter(|call| call.starts_with("pre-filter"));
+    assert_eq!(begun.collect::<Vec<_>>(), ["pre-filter b", "pre-filter a"]);
 }
