@@ -6,7 +6,7 @@
 
 mod apply;
 pub(crate) mod error;
-mod fault;
+pub mod fault;
 pub mod keyed;
 mod load;
 pub(crate) mod metadata;
