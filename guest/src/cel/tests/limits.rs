@@ -299,6 +299,11 @@ fn costly_expressions_are_cancelled() {
     for expression in costly {
         let started = Stopwatch::start();
         assert_eq!(verdict_of(&expression), cancelled, "{expression}");
+        eprintln!(
+            "{:?} {}",
+            started.elapsed(),
+            expression.chars().take(60).collect::<String>()
+        );
         // Nothing can absorb it.
         assert_eq!(
             verdict_of(&format!("({expression}) || true")),
