@@ -10,6 +10,7 @@ use super::{Function, new_string, no_overload};
 use crate::cel::eval::Run;
 use crate::cel::value::{Fail, Outcome, Value};
 
+mod refusal;
 #[cfg(test)]
 mod tests;
 mod translate;

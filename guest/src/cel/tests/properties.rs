@@ -305,3 +305,11 @@ fn qualified_names_win() {
         .expect("compiles");
     assert_eq!(program.matches(&value), Ok(true));
 }
+
+#[test]
+fn programs_can_be_shared() {
+    fn shareable<T: Send + Sync>() {}
+    shareable::<Environment>();
+    shareable::<Program>();
+    shareable::<DeviceValue>();
+}

@@ -3,43 +3,11 @@
 use std::iter::Peekable;
 use std::str::Chars;
 
+use super::refusal::Refusal;
+
 /// RE2's limit for a repetition and for the product of nested ones.
 const MOST_REPETITIONS: u32 = 1000;
 const MOST_NESTED: usize = 1000;
-
-/// Why a pattern is refused; Go's wording.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Refusal {
-    Escape,
-    TrailingBackslash,
-    RepeatSize,
-    NestedRepeat,
-    MissingRepeatArgument,
-    MissingBracket,
-    MissingParen,
-    UnexpectedParen,
-    PerlOperator,
-    CharRange,
-    Nesting,
-}
-
-impl std::fmt::Display for Refusal {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Refusal::Escape => "invalid escape sequence",
-            Refusal::TrailingBackslash => "trailing backslash at end of expression",
-            Refusal::RepeatSize => "invalid repeat count",
-            Refusal::NestedRepeat => "invalid nested repetition operator",
-            Refusal::MissingRepeatArgument => "missing argument to repetition operator",
-            Refusal::MissingBracket => "missing closing ]",
-            Refusal::MissingParen => "missing closing )",
-            Refusal::UnexpectedParen => "unexpected )",
-            Refusal::PerlOperator => "invalid or unsupported Perl syntax",
-            Refusal::CharRange => "invalid character class range",
-            Refusal::Nesting => "expression nests too deeply",
-        })
-    }
-}
 
 /// Weight of a class by Unicode property, against 1 for an ASCII literal: about its states in UTF-8.
 const PROPERTY_WEIGHT: u32 = 400;
