@@ -80,6 +80,10 @@ fn depth_is_limited_as_in_cel_go() {
         let calls = |n: usize| format!("{}true{} == true", "dyn(".repeat(n), ")".repeat(n));
         assert_eq!(verdict_of(&calls(240)), Ok(true));
         assert!(compile(&calls(260)).is_err());
+        // Each level holds three rules of the same kind open.
+        let sums = |n: usize| format!("{}1{} > 0", "(1+".repeat(n), ")".repeat(n));
+        assert_eq!(verdict_of(&sums(80)), Ok(true));
+        assert!(compile(&sums(90)).is_err());
         let ternaries = |n: usize| format!("{}true", "false ? false : ".repeat(n));
         assert_eq!(verdict_of(&ternaries(200)), Ok(true));
         assert!(compile(&ternaries(300)).is_err());
