@@ -13,6 +13,7 @@ use std::collections::HashSet;
 use crate::manifest::{Input, ObjectError, Origin, Warning};
 use crate::object::{Kind, Object};
 use count::Wanted;
+use daemon_set::Nodes;
 use owners::Owners;
 
 /// Most pods that one object is expanded to.
@@ -97,16 +98,16 @@ fn error_of(object: &Object, origin: Origin, message: String) -> ObjectError {
 }
 
 /// State of one expansion.
-struct Expansion<'a> {
-    nodes: Vec<&'a Object>,
+struct Expansion {
+    nodes: Nodes,
     owners: Owners,
     /// Namespaces and names of all pods, broken ones included.
     names: HashSet<(String, String)>,
     made: usize,
 }
 
-impl<'a> Expansion<'a> {
-    fn new(objects: &'a [Object], errors: &[ObjectError]) -> Self {
+impl Expansion {
+    fn new(objects: &[Object], errors: &[ObjectError]) -> Self {
         let pods = objects
             .iter()
             .filter(|object| object.id().kind.as_str() == "Pod");
@@ -122,13 +123,8 @@ impl<'a> Expansion<'a> {
                 )
             }))
             .collect();
-        let mut nodes: Vec<_> = objects
-            .iter()
-            .filter(|object| object.id().kind.as_str() == "Node")
-            .collect();
-        nodes.sort_by(|one, other| one.id().name.cmp(&other.id().name));
         Self {
-            nodes,
+            nodes: Nodes::of(objects),
             owners: Owners::of(objects),
             names,
             made: 0,
@@ -149,7 +145,7 @@ impl<'a> Expansion<'a> {
                     notice: Some(reason.to_owned()),
                 });
             }
-            Wanted::PerNode => (daemon_set::targets(&mut template, &self.nodes)?, None),
+            Wanted::PerNode => (self.nodes.targets(&mut template)?, None),
             Wanted::Pods {
                 first,
                 count,
