@@ -11,6 +11,7 @@ mod json;
 mod kinds;
 mod names;
 mod objects;
+mod parallel;
 mod source;
 mod tree;
 mod yaml;
@@ -23,6 +24,7 @@ use crate::object::{Kind, Object};
 pub use error::{InputError, ObjectError, Origin, Warning};
 pub use kinds::needed_by_host;
 use objects::Collector;
+pub(crate) use objects::problem_of;
 
 /// Everything that was read.
 #[derive(Clone, Debug, Default)]

@@ -402,7 +402,7 @@ fn text_of(value: &Value) -> Option<String> {
 }
 
 /// What makes the object unusable whatever its kind, and for core kinds what the host itself reads.
-fn problem_of(map: &Map<String, Value>, kind: &Kind) -> Option<String> {
+pub(crate) fn problem_of(map: &Map<String, Value>, kind: &Kind) -> Option<String> {
     let root = kinds::KEYS_OF_ALL.iter().chain(kinds::keys_of(kind));
     for table in root {
         if let Some(problem) = wrong_case(map, table) {
