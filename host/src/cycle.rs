@@ -279,6 +279,18 @@ struct Cycle<'a> {
 
 impl Cycle<'_> {
     fn run(&mut self) -> Result<Outcome, Stop> {
+        if self.input.nodes.is_empty() {
+            let status = Status::new(
+                Code::UnschedulableAndUnresolvable,
+                "no nodes available to schedule pods",
+            );
+            return Err(Failure {
+                at: Point::Filter,
+                status,
+                rejection: Rejection::default(),
+            }
+            .into());
+        }
         let (id, scope) = self.instance.pre_filter(self.input.pod, self.input.at)?;
         let outcome = self.run_in(id, scope);
         // A dead instance took its cycles with it.

@@ -15,6 +15,7 @@ use crate::plugin::{Code, Description, Status};
 use crate::report::WarningReport;
 use crate::report::claims::named_by;
 use crate::scheduler::outcome::PodOutcome;
+use crate::workloads;
 
 /// What was read.
 pub(super) struct Loaded {
@@ -44,7 +45,8 @@ pub(super) fn read(
     let keep = |kind: &Kind| {
         needed_by_host(kind) || group(kind).is_some_and(|group| groups.contains(group))
     };
-    let input = manifest::read(inputs, stdin, &keep)?;
+    let mut input = manifest::read(inputs, stdin, &keep)?;
+    workloads::expand(&mut input);
 
     let uids = input
         .objects
