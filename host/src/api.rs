@@ -6,7 +6,7 @@
 
 mod apply;
 pub(crate) mod error;
-pub mod fault;
+mod fault;
 pub mod keyed;
 mod load;
 pub(crate) mod metadata;

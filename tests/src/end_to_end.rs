@@ -7,7 +7,7 @@
 use std::rc::Rc;
 use std::sync::{Arc, Mutex};
 
-use dractl::api::fault::{Caller, Fault, Operation};
+use dractl::api::{Caller, Fault, Operation};
 use dractl::cluster::{Cluster, Settings as ClusterSettings};
 use dractl::object::{Kind, Object};
 use dractl::plugin::{
