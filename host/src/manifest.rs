@@ -11,6 +11,7 @@ mod json;
 mod kinds;
 mod names;
 mod objects;
+mod parallel;
 mod source;
 mod tree;
 mod yaml;

@@ -13,6 +13,7 @@ use std::collections::HashSet;
 use crate::manifest::{Input, ObjectError, Origin, Warning};
 use crate::object::{Kind, Object};
 use count::Wanted;
+use daemon_set::Nodes;
 use owners::Owners;
 
 /// Most pods that one object is expanded to.
@@ -51,7 +52,7 @@ pub fn expand(input: &mut Input) {
             continue;
         }
         match expansion.pods_of(object) {
-            Ok(Some((pods, notice))) => {
+            Ok(Made { pods, notice }) => {
                 input
                     .origins
                     .extend(std::iter::repeat_n(origin, pods.len()));
@@ -61,7 +62,6 @@ pub fn expand(input: &mut Input) {
                     message,
                 }));
             }
-            Ok(None) => {}
             Err(message) => input.object_errors.push(error_of(object, origin, message)),
         }
     }
@@ -98,16 +98,16 @@ fn error_of(object: &Object, origin: Origin, message: String) -> ObjectError {
 }
 
 /// State of one expansion.
-struct Expansion<'a> {
-    nodes: Vec<&'a Object>,
+struct Expansion {
+    nodes: Nodes,
     owners: Owners,
     /// Namespaces and names of all pods, broken ones included.
     names: HashSet<(String, String)>,
     made: usize,
 }
 
-impl<'a> Expansion<'a> {
-    fn new(objects: &'a [Object], errors: &[ObjectError]) -> Self {
+impl Expansion {
+    fn new(objects: &[Object], errors: &[ObjectError]) -> Self {
         let pods = objects
             .iter()
             .filter(|object| object.id().kind.as_str() == "Pod");
@@ -123,69 +123,73 @@ impl<'a> Expansion<'a> {
                 )
             }))
             .collect();
-        let mut nodes: Vec<_> = objects
-            .iter()
-            .filter(|object| object.id().kind.as_str() == "Node")
-            .collect();
-        nodes.sort_by(|one, other| one.id().name.cmp(&other.id().name));
         Self {
-            nodes,
+            nodes: Nodes::of(objects),
             owners: Owners::of(objects),
             names,
             made: 0,
         }
     }
 
-    /// The pods that are missing, with a sentence about them; `None` if there is nothing to do.
-    fn pods_of(
-        &mut self,
-        workload: &Object,
-    ) -> Result<Option<(Vec<Object>, Option<String>)>, String> {
+    /// The pods that are missing.
+    fn pods_of(&mut self, workload: &Object) -> Result<Made, String> {
         if self.owners.has_dependents(workload) {
-            return Ok(None);
+            return Ok(Made::default());
         }
         let mut template = pods::template_of(workload)?;
         let (targets, remark) = match count::wanted(workload)? {
-            Wanted::Nothing => return Ok(None),
-            Wanted::Held(reason) => return Ok(Some((Vec::new(), Some(reason.to_owned())))),
-            Wanted::PerNode => (daemon_set::targets(&mut template, &self.nodes)?, None),
+            Wanted::Nothing => return Ok(Made::default()),
+            Wanted::Held(reason) => {
+                return Ok(Made {
+                    pods: Vec::new(),
+                    notice: Some(reason.to_owned()),
+                });
+            }
+            Wanted::PerNode => (self.nodes.targets(&mut template)?, None),
             Wanted::Pods {
                 first,
                 count,
                 remark,
-            } => {
-                if count > MAX_PODS_EACH {
-                    return Err(format!(
-                        "asks for {count} pods; at most {MAX_PODS_EACH} are made for one object"
-                    ));
-                }
-                (
-                    (first..first.saturating_add(count))
-                        .map(pods::Target::numbered)
-                        .collect(),
-                    remark,
-                )
-            }
+            } => (numbered(first, count)?, remark),
         };
         if self.made + targets.len() > MAX_PODS {
             return Err(format!(
                 "the workloads of the input ask for more than {MAX_PODS} pods; leave some out"
             ));
         }
-        let mut made = Vec::new();
+        let mut pods = Vec::new();
         for target in &targets {
             let pod = pods::make(workload, &template, target)?;
             if self
                 .names
                 .insert((namespace_of(&pod).to_owned(), pod.id().name.to_string()))
             {
-                made.push(pod);
+                pods.push(pod);
             }
         }
-        self.made += made.len();
-        let notice = notice(&made, remark.as_deref());
-        Ok(Some((made, notice)))
+        self.made += pods.len();
+        let notice = notice(&pods, remark.as_deref());
+        Ok(Made { pods, notice })
     }
+}
+
+/// Pods made for one object.
+#[derive(Default)]
+struct Made {
+    pods: Vec<Object>,
+    /// A sentence about them.
+    notice: Option<String>,
+}
+
+fn numbered(first: u64, count: u64) -> Result<Vec<pods::Target>, String> {
+    if count > MAX_PODS_EACH {
+        return Err(format!(
+            "asks for {count} pods; at most {MAX_PODS_EACH} are made for one object"
+        ));
+    }
+    Ok((first..first.saturating_add(count))
+        .map(pods::Target::numbered)
+        .collect())
 }
 
 fn notice(made: &[Object], remark: Option<&str>) -> Option<String> {

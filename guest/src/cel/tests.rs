@@ -2,5 +2,7 @@
 
 use super::*;
 
+mod grammar;
 mod limits;
+mod properties;
 mod recorded;

@@ -11,12 +11,8 @@ const EXPANSION_BYTES: usize = 16 << 20;
 /// What aliases may add to the number of values in a document.
 const EXPANSION_VALUES: usize = 1 << 16;
 
-/// Parses one document; `None` if it is empty.
-pub(super) fn parse(
-    file: &str,
-    chunk: Chunk<'_>,
-    number: usize,
-) -> Result<Option<Document>, InputError> {
+/// Parses one document; `None` if it is empty. Its number is 1.
+pub(super) fn parse(file: &str, chunk: Chunk<'_>) -> Result<Option<Document>, InputError> {
     let parsed: Spanned<Top<Spanned<Tree>>> =
         serde_saphyr::from_str_with_options(chunk.text, options(chunk.text.len()))
             .map_err(|error| explain(file, chunk, &error))?;
@@ -25,11 +21,17 @@ pub(super) fn parse(
         chunk.line + line.saturating_sub(1)
     };
     let line = line_of(parsed.referenced);
-    let items = |item: Spanned<Tree>| Ok::<_, InputError>((item.value.0, line_of(item.referenced)));
-    let top = parsed.value.try_map(items)?;
+    let item = |item: Spanned<Tree>| (item.value.0, line_of(item.referenced));
+    let top = parsed
+        .value
+        .try_map(|items| Ok::<_, InputError>(items.into_iter().map(item).collect()))?;
     Ok(match top {
         Top::Other(serde_json::Value::Null) => None,
-        top => Some(Document { number, line, top }),
+        top => Some(Document {
+            number: 1,
+            line,
+            top,
+        }),
     })
 }
 

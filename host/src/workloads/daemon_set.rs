@@ -1,9 +1,11 @@
 //! Nodes on which a DaemonSet wants a pod.
 
+use std::sync::Arc;
+
 use serde_json::{Map, Value, json};
 
 use super::pods::Target;
-use crate::filters::{NodeFacts, PodRequirements};
+use crate::filters::Filters;
 use crate::object::Object;
 
 /// Taints that the controller makes its pods tolerate: key and effect.
@@ -19,22 +21,49 @@ const TOLERATED: [(&str, &str); 6] = [
 /// For pods in the network of their host.
 const NETWORK_UNAVAILABLE: (&str, &str) = ("node.kubernetes.io/network-unavailable", "NoSchedule");
 
-/// One pod for each node that the template allows, by node name. Whether it fits there is for the scheduler to say.
-pub(super) fn targets(
-    template: &mut Map<String, Value>,
-    nodes: &[&Object],
-) -> Result<Vec<Target>, String> {
-    add_tolerations(template);
-    let pod = json!({"spec": template.get("spec")});
-    let requirements =
-        PodRequirements::of(&pod).map_err(|problem| format!("spec.template.{problem}"))?;
-    let eligible = nodes
-        .iter()
-        .filter(|node| NodeFacts::of(node).check_placement(&requirements).is_ok());
-    Ok((0..)
-        .zip(eligible)
-        .map(|(number, node)| Target::on_node(number, &node.id().name))
-        .collect())
+/// Nodes of the input, by name.
+pub(super) struct Nodes {
+    names: Vec<Arc<str>>,
+    filters: Filters,
+}
+
+impl Nodes {
+    /// All nodes among the objects.
+    pub(super) fn of(objects: &[Object]) -> Self {
+        let mut nodes: Vec<_> = objects
+            .iter()
+            .filter(|object| object.id().kind.as_str() == "Node")
+            .collect();
+        nodes.sort_by(|one, other| one.id().name.cmp(&other.id().name));
+        let mut filters = Filters::new();
+        for (slot, node) in (0..).zip(&nodes) {
+            // What cannot be read of a node is its room, which does not count here.
+            let _ = filters.put_node(slot, node);
+        }
+        Self {
+            names: nodes.iter().map(|node| node.id().name.clone()).collect(),
+            filters,
+        }
+    }
+
+    /// One pod for each node that the template allows. Whether there is room is for the scheduler to say.
+    pub(super) fn targets(&self, template: &mut Map<String, Value>) -> Result<Vec<Target>, String> {
+        add_tolerations(template);
+        let metadata = json!({"name": "template"});
+        let pod = json!({"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": template.get("spec")});
+        let pod = Object::from_value(pod).map_err(|error| error.to_string())?;
+        let requirements = self
+            .filters
+            .requirements(&pod)
+            .map_err(|problem| format!("spec.template.{problem}"))?;
+        let nodes = (0..).zip(&self.names);
+        let eligible =
+            nodes.filter(|(slot, _)| self.filters.check_placement(&requirements, *slot).is_ok());
+        Ok((0..)
+            .zip(eligible)
+            .map(|(number, (_, name))| Target::on_node(number, name))
+            .collect())
+    }
 }
 
 fn add_tolerations(template: &mut Map<String, Value>) {
