@@ -202,6 +202,15 @@ fn a_byte_order_mark_is_accepted() {
 }
 
 #[test]
+fn line_ends_of_windows_are_accepted() {
+    let input = ok(
+        "apiVersion: v1\r\nkind: Node\r\nmetadata:\r\n  name: a\r\n---\r\nkind: Node\r\nmetadata: {name: b}\r\n",
+    );
+    assert_eq!(names(&input), ["Node a", "Node b"]);
+    assert_eq!(lines(&input), [1, 6]);
+}
+
+#[test]
 fn a_core_kind_without_api_version_is_taken_with_a_warning() {
     let input = ok("kind: Pod\nmetadata: {name: p}\n---\nkind: Node\nmetadata: {name: n}\n");
     assert_eq!(
