@@ -18,16 +18,12 @@ use crate::queue::{Held, Queue, QueuedPod, Time};
 mod attempt;
 pub mod chooser;
 mod events;
-#[cfg(test)]
-pub(crate) mod fake;
 mod host;
 pub mod intake;
 pub mod native;
 pub mod outcome;
 mod seat;
 mod state;
-#[cfg(test)]
-mod tests;
 
 use chooser::{Chooser, Task};
 use native::Native;
@@ -274,3 +270,9 @@ fn usefulness(
 fn lock(cluster: &Mutex<Cluster>) -> MutexGuard<'_, Cluster> {
     cluster.lock().unwrap_or_else(PoisonError::into_inner)
 }
+
+#[cfg(test)]
+pub(crate) mod fake;
+
+#[cfg(test)]
+mod tests;

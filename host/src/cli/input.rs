@@ -154,13 +154,22 @@ fn broken_object(pod: &Object, cluster: &Cluster, errors: &[ObjectError]) -> Opt
         return None;
     }
     let named = named_by(pod, cluster);
-    let is_named = |object: &ObjectRef| {
-        named.iter().any(|(kind, namespace, name)| {
-            object.kind == *kind && object.namespace == *namespace && *object.name == **name
-        })
-    };
-    let broken = errors.iter().find(|error| is_named(&error.object))?;
+    let broken = errors.iter().find(|error| {
+        named
+            .iter()
+            .any(|(kind, namespace, name)| is_named(&error.object, kind, namespace, name))
+    })?;
     Some(format!("{}: {}", broken.object, broken.message))
+}
+
+/// Whether an object that could not be used is this one. A group that is missing or wrong may be what is wrong with it, and
+/// the reader does not know which kinds have namespaces.
+fn is_named(broken: &ObjectRef, kind: &Kind, namespace: &str, name: &str) -> bool {
+    let has_group = broken.kind.as_str().contains('.');
+    (broken.kind == *kind || (!has_group && broken.kind.short() == kind.short()))
+        && (*broken.namespace == *namespace
+            || (broken.namespace.is_empty() && namespace == "default"))
+        && *broken.name == *name
 }
 
 fn unreadable(errors: &[ObjectError]) -> Vec<PodOutcome> {
