@@ -17,6 +17,8 @@ mod load;
 #[cfg(test)]
 mod repository;
 #[cfg(test)]
+mod schema;
+#[cfg(test)]
 mod stale;
 #[cfg(test)]
 mod tidy;
