@@ -10,7 +10,7 @@ use serde_json::json;
 
 use crate::cluster::{Cluster, Settings};
 use crate::manifest::{self, ObjectError, needed_by_host};
-use crate::object::{Kind, Object};
+use crate::object::{Kind, Object, ObjectRef};
 use crate::plugin::{Code, Description, Status};
 use crate::report::WarningReport;
 use crate::report::claims::named_by;
@@ -109,11 +109,9 @@ fn affected(cluster: &Cluster, errors: &[ObjectError]) -> BTreeMap<String, Strin
         let pod = &entry.object;
         let named = named_by(pod, cluster);
         let broken = errors.iter().find(|error| {
-            named.iter().any(|(kind, namespace, name)| {
-                error.object.kind == *kind
-                    && error.object.namespace == *namespace
-                    && *error.object.name == **name
-            })
+            named
+                .iter()
+                .any(|(kind, namespace, name)| is_named(&error.object, kind, namespace, name))
         });
         if let Some(error) = broken {
             let key = format!("{}/{}", pod.id().namespace, pod.id().name);
@@ -121,6 +119,16 @@ fn affected(cluster: &Cluster, errors: &[ObjectError]) -> BTreeMap<String, Strin
         }
     }
     affected
+}
+
+/// Whether an object that could not be used is this one. A group that is missing or wrong may be what is wrong with it, and
+/// the reader does not know which kinds have namespaces.
+fn is_named(broken: &ObjectRef, kind: &Kind, namespace: &str, name: &str) -> bool {
+    let has_group = broken.kind.as_str().contains('.');
+    (broken.kind == *kind || (!has_group && broken.kind.short() == kind.short()))
+        && (*broken.namespace == *namespace
+            || (broken.namespace.is_empty() && namespace == "default"))
+        && *broken.name == *name
 }
 
 fn unreadable(errors: &[ObjectError]) -> Vec<PodOutcome> {

@@ -1,3 +1,4 @@
+mod hostile;
 mod resources;
 
 use serde_json::json;

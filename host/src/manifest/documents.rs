@@ -217,6 +217,24 @@ pub(super) fn parse(file: &str, text: &str) -> Result<Vec<Document>, InputError>
 /// Documents of a chunk, numbered from 1: several only if it is JSON.
 fn parse_chunk(file: &str, chunk: Chunk<'_>) -> Result<Vec<Document>, InputError> {
     let content = without_marker(chunk);
+    if content.text.is_empty() {
+        return Ok(Vec::new());
+    }
+    parse_content(file, chunk, content).map_err(|mut error| {
+        if content.text.contains("{{") {
+            error
+                .message
+                .push_str("; if this is a template, render it first (helm template)");
+        }
+        error
+    })
+}
+
+fn parse_content(
+    file: &str,
+    chunk: Chunk<'_>,
+    content: Chunk<'_>,
+) -> Result<Vec<Document>, InputError> {
     if !json::may_be_json(content.text) {
         return Ok(yaml::parse(file, chunk)?.into_iter().collect());
     }

@@ -361,7 +361,11 @@ impl Header {
                     self.problem = Some(format!(
                         "apiVersion {version:?} is not of the form group/version"
                     ));
-                } else if !version.contains('/') && version != "v1" && kinds::is_core(kind) {
+                } else if !version.contains('/') && !kinds::is_core(kind) {
+                    self.problem = Some(format!(
+                        "{version} has no kind {kind}; correct its apiVersion"
+                    ));
+                } else if !version.contains('/') && version != "v1" {
                     self.problem = Some(format!(
                         "apiVersion {version:?} is not a version of {kind}; write v1"
                     ));

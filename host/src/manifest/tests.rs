@@ -202,6 +202,15 @@ fn a_byte_order_mark_is_accepted() {
 }
 
 #[test]
+fn line_ends_of_windows_are_accepted() {
+    let input = ok(
+        "apiVersion: v1\r\nkind: Node\r\nmetadata:\r\n  name: a\r\n---\r\nkind: Node\r\nmetadata: {name: b}\r\n",
+    );
+    assert_eq!(names(&input), ["Node a", "Node b"]);
+    assert_eq!(lines(&input), [1, 6]);
+}
+
+#[test]
 fn a_core_kind_without_api_version_is_taken_with_a_warning() {
     let input = ok("kind: Pod\nmetadata: {name: p}\n---\nkind: Node\nmetadata: {name: n}\n");
     assert_eq!(
@@ -254,8 +263,8 @@ fn keys_in_the_wrong_case_are_errors_of_their_object() {
             "Pod default/p: key spec.resourceclaims is in the wrong case; write resourceClaims",
         ),
         (
-            "apiVersion: resource.k8s.io/v1\nkind: DeviceClass\nmetadata: {name: c}\nSPEC: {}",
-            "DeviceClass c: key SPEC is in the wrong case; write spec",
+            "apiVersion: example.com/v1\nkind: Widget\nmetadata: {name: c}\nSPEC: {}",
+            "Widget c: key SPEC is in the wrong case; write spec",
         ),
     ] {
         let input = ok(&format!("{text}{good}"));
@@ -299,6 +308,11 @@ fn wrong_forms_are_errors_of_their_object() {
     assert_eq!(
         errors(&input),
         ["in.yaml:1: Pod default/p: apiVersion \"v2\" is not a version of Pod; write v1"]
+    );
+    let input = ok("apiVersion: v1\nkind: Deployment\nmetadata: {name: d}\n");
+    assert_eq!(
+        errors(&input),
+        ["in.yaml:1: Deployment d: v1 has no kind Deployment; correct its apiVersion"]
     );
     let input = ok("apiVersion: a/b/c\nkind: Pod\nmetadata: {name: p}\n");
     assert_eq!(

@@ -66,6 +66,15 @@ fn explain(file: &str, chunk: Chunk<'_>, error: &Error) -> InputError {
 
 /// The parser's reason, in our words where a bound was reached: inside an alias only the text tells that.
 fn reason(error: &Error) -> String {
+    if let Error::DuplicateMappingKey { key: Some(key), .. } = error {
+        let joined = matches!(key.as_str(), "apiVersion" | "kind" | "metadata");
+        let hint = if joined {
+            "; put --- between two objects"
+        } else {
+            ""
+        };
+        return format!("not valid YAML: duplicate key {key:?}{hint}");
+    }
     let text = DefaultMessageFormatter.format_message(error);
     if text.contains("recursion limit") || text.contains("breached: Depth") {
         return format!("mappings and lists are nested too deeply (more than {MAX_DEPTH} levels)");
