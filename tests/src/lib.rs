@@ -17,6 +17,8 @@ mod load;
 #[cfg(test)]
 mod repository;
 #[cfg(test)]
+mod sandbox;
+#[cfg(test)]
 mod schema;
 #[cfg(test)]
 mod stale;
