@@ -166,7 +166,7 @@ fn a_failed_bind_is_undone() {
 fn it_stops_at_each_import() {
     let plugin = answering(|call| match call {
         BindingCall::PreBind { .. } => {
-            let state = || Act::State(Box::new(|services| drop(services.random())));
+            let state = || Act::State(Box::new(|_| {}));
             (vec![state(), state()], Ok(Status::success()))
         }
         _ => (Vec::new(), Ok(Status::success())),

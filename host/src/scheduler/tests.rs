@@ -705,13 +705,11 @@ fn a_failed_bind_makes_room_for_a_pod_that_waits_for_it() {
 
 #[test]
 fn what_the_host_does_not_imitate_is_told_on_the_pod() {
-    let mut low = with("low", |pod| pod["spec"]["nodeName"] = json!("n"));
-    for (key, value) in [("priority", json!(-1))] {
-        let mut changed = low.value().clone();
-        changed["spec"][key] = value;
-        changed["spec"]["containers"][0]["resources"] = json!({"requests": {"cpu": "1"}});
-        low = object(changed);
-    }
+    let low = with("low", |pod| {
+        pod["spec"]["nodeName"] = json!("n");
+        pod["spec"]["priority"] = json!(-1);
+        pod["spec"]["containers"][0]["resources"] = json!({"requests": {"cpu": "1"}});
+    });
     let odd = with("odd", |pod| {
         pod["spec"]["containers"][0]["resources"] = json!({"requests": {"cpu": "1"}});
         pod["spec"]["priorityClassName"] = json!("unknown");
