@@ -32,7 +32,7 @@ mod time;
 mod types;
 mod value;
 
-pub use device::{AttributeValue, DeviceInput, DeviceValue};
+pub use device::{AttributeValue, DeviceInput, DeviceValue, is_well_formed};
 
 use functions::regex;
 use value::{Fail, Value};

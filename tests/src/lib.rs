@@ -5,7 +5,11 @@ pub mod native;
 #[cfg(test)]
 mod build_script;
 #[cfg(test)]
+
 mod end_to_end;
+#[cfg(test)]
+mod conformance;
+
 #[cfg(test)]
 mod contract;
 #[cfg(test)]
@@ -18,6 +22,8 @@ mod load;
 mod repository;
 #[cfg(test)]
 mod sandbox;
+#[cfg(test)]
+mod schema;
 #[cfg(test)]
 mod stale;
 #[cfg(test)]

@@ -11,10 +11,10 @@
 //!
 //! *Devices that are alike.* Suppose a frame picked device A, and all that could follow failed, having come as far as want m.
 //! Let device B be free as well, a later candidate of the same frame, with the same values of all attributes that constraints
-//! of the claims up to m look at. Let each want from the frame's own to m know the same verdict for A and B, or know nothing
-//! about B. Exchanging A and B turns whatever could follow a pick of B into something that followed the pick of A, so it fails
-//! too and comes no further than m. Nothing would be evaluated for the first time on the way: where a want would visit A after
-//! the pick of B, it visited B after the pick of A, so it knows B and therefore A.
+//! of the claims up to m look at. Let each want from the frame's own to m know the same verdict for A and B, or nothing about
+//! B (with admin access: about both). Exchanging A and B turns whatever could follow a pick of B into something that followed
+//! the pick of A, so it fails too and comes no further than m. Nothing would be evaluated for the first time on the way: where
+//! a want would visit A after the pick of B, it visited B after the pick of A, so it knows B and therefore A.
 
 use super::lists::{Failed, Frame, contains, from};
 use super::search::{Halt, Search};
@@ -164,10 +164,14 @@ impl Search<'_, '_> {
         if wants[from..=to].iter().any(|want| want.all.is_some()) {
             return false;
         }
-        // A want that knows nothing about B never visited it while A was picked, so it would not visit A now.
-        let treats_alike = |want| match self.lists.verdicts.get(want, position) {
-            Some(verdict) => self.lists.verdicts.get(want, other) == Some(verdict),
-            None => true,
+        // A want that knows nothing about B never visited it while A was picked, so it would not visit A now. Only admin
+        // requests may visit A while it is picked, and so B after the exchange.
+        let treats_alike = |want: usize| {
+            let (of_a, of_b) = (
+                self.lists.verdicts.get(want, other),
+                self.lists.verdicts.get(want, position),
+            );
+            of_a == of_b || (of_b.is_none() && !wants[want].admin)
         };
         if !(from + 1..=to).all(treats_alike) {
             return false;

@@ -1,0 +1,223 @@
+//! Recorded answers of the Go implementation (`conformance/README.md` states the rules), case by case.
+//!
+//! `CONFORMANCE_DIR=... cargo test --release conformance -- --nocapture` runs another directory. One line a file is printed:
+//! `conformance FILE passed=N failed=N differs=N (component=N native=N)`. The first three count cases; `differs` are those
+//! in which a rule of this runner, never the name of a case, says that a profile answers otherwise on purpose. The last two
+//! say how many cases went through the component and through the plugin linked natively; a case passes if it passes in all
+//! implementations that ran it.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+mod allocator;
+mod cel;
+mod double;
+mod helpers;
+mod hints;
+mod plugin;
+
+/// How a case ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// As recorded.
+    Passed,
+    /// Otherwise than recorded, on purpose; the rule, for example "incomplete pools are skipped since 1.35".
+    Differs(&'static str),
+    /// Otherwise than recorded; what was expected and what came.
+    Failed(String),
+}
+
+/// What a runner says of one case.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outcome {
+    /// Over all implementations that ran it: a failure counts most, a difference second.
+    pub verdict: Verdict,
+    /// The component ran it.
+    pub component: bool,
+    /// The native plugin, or one of its modules, ran it.
+    pub native: bool,
+}
+
+/// Runs one case. Gets the line's number within the file, from zero, for samples.
+type Runner = fn(file: &str, number: usize, case: &Value) -> Outcome;
+
+/// The runner for a file of this name; the first prefix decides.
+fn runner(file: &str) -> Option<Runner> {
+    const RUNNERS: [(&str, Runner); 6] = [
+        ("plugin-seed-queueing-hints", hints::run),
+        ("plugin-seed", plugin::run),
+        ("structured-allocator-random", allocator::run_random),
+        ("structured-allocator", allocator::run),
+        ("cel-compile", cel::run),
+        ("resourceclaim-helpers", helpers::run),
+    ];
+    let stem = file.strip_suffix(".jsonl")?;
+    RUNNERS
+        .iter()
+        .find(|(prefix, _)| stem.starts_with(prefix))
+        .map(|(_, runner)| *runner)
+}
+
+/// Counts of one file.
+#[derive(Default)]
+struct Tally {
+    passed: usize,
+    failed: Vec<String>,
+    differs: BTreeMap<&'static str, usize>,
+    component: usize,
+    native: usize,
+}
+
+impl Tally {
+    fn add(&mut self, name: &str, outcome: Outcome) {
+        self.component += usize::from(outcome.component);
+        self.native += usize::from(outcome.native);
+        match outcome.verdict {
+            Verdict::Passed => self.passed += 1,
+            Verdict::Differs(rule) => *self.differs.entry(rule).or_default() += 1,
+            Verdict::Failed(why) => self.failed.push(format!("{name}: {why}")),
+        }
+    }
+}
+
+impl fmt::Display for Tally {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "passed={} failed={} differs={} (component={} native={})",
+            self.passed,
+            self.failed.len(),
+            self.differs.values().sum::<usize>(),
+            self.component,
+            self.native
+        )
+    }
+}
+
+fn run_file(file: &str, text: &str, runner: Runner) -> Tally {
+    let mut tally = Tally::default();
+    for (number, line) in text
+        .lines()
+        .enumerate()
+        .filter(|(_, line)| !line.trim().is_empty())
+    {
+        let case: Value = match serde_json::from_str(line) {
+            Ok(case) => case,
+            Err(error) => {
+                tally
+                    .failed
+                    .push(format!("line {}: not JSON: {error}", number + 1));
+                continue;
+            }
+        };
+        let name = case.get("name").and_then(Value::as_str).unwrap_or("");
+        let name = format!("line {} {name}", number + 1);
+        // A panic is a failed case, and must not hide the others.
+        let outcome = catch_unwind(AssertUnwindSafe(|| runner(file, number, &case)));
+        tally.add(&name, outcome.unwrap_or_else(panicked));
+    }
+    tally
+}
+
+fn panicked(payload: Box<dyn std::any::Any + Send>) -> Outcome {
+    let text = payload
+        .downcast_ref::<String>()
+        .map(String::as_str)
+        .or_else(|| payload.downcast_ref::<&str>().copied())
+        .unwrap_or("no text");
+    Outcome {
+        verdict: Verdict::Failed(format!("panicked: {text}")),
+        component: false,
+        native: false,
+    }
+}
+
+/// Runs every known file of a directory. The error lists the failed cases, or says that there is nothing to run.
+fn run_directory(directory: &Path) -> Result<(), String> {
+    let mut files: Vec<PathBuf> = std::fs::read_dir(directory)
+        .map_err(|error| format!("{}: {error}", directory.display()))?
+        .filter_map(|entry| entry.ok().map(|entry| entry.path()))
+        .collect();
+    files.sort();
+    let (mut known, mut failed) = (0, Vec::new());
+    for path in files {
+        let file = path
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
+        let Some(runner) = runner(&file) else {
+            if file.ends_with(".jsonl") {
+                eprintln!("conformance {file} SKIPPED: no runner for a file of this name");
+            }
+            continue;
+        };
+        known += 1;
+        let text = std::fs::read_to_string(&path).map_err(|error| format!("{file}: {error}"))?;
+        let tally = run_file(&file, &text, runner);
+        println!("conformance {file} {tally}");
+        for (rule, count) in &tally.differs {
+            println!("  differs in {count}: {rule}");
+        }
+        failed.extend(tally.failed.iter().map(|why| format!("{file} {why}")));
+    }
+    match (known, failed.is_empty()) {
+        (0, _) => Err(format!("{}: no known file", directory.display())),
+        (_, true) => Ok(()),
+        (_, false) => Err(format!(
+            "{} cases failed:\n{}",
+            failed.len(),
+            failed.join("\n")
+        )),
+    }
+}
+
+#[test]
+fn conformance() {
+    let directory = match std::env::var_os("CONFORMANCE_DIR") {
+        Some(directory) => PathBuf::from(directory),
+        None => {
+            let shared = std::env::var_os("DRACTL_SHARED").map_or_else(
+                || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared"),
+                PathBuf::from,
+            );
+            let directory = shared.join("conformance");
+            if !directory.is_dir() {
+                eprintln!("SKIPPED: conformance: {} is not there", directory.display());
+                return;
+            }
+            directory
+        }
+    };
+    if let Err(failed) = run_directory(&directory) {
+        panic!("{failed}");
+    }
+}
+
+/// The rows that stand in this repository, so that they run where the recordings are not.
+#[test]
+fn conformance_of_own_rows() {
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("conformance");
+    if let Err(failed) = run_directory(&directory) {
+        panic!("{failed}");
+    }
+}
+
+#[test]
+fn a_directory_without_a_known_file_fails() {
+    let directory = tempfile::tempdir().unwrap();
+    std::fs::write(directory.path().join("other.jsonl"), "{}\n").unwrap();
+    let failed = run_directory(directory.path()).unwrap_err();
+    assert!(failed.ends_with("no known file"), "{failed}");
+}
+
+#[test]
+fn a_line_that_is_not_json_fails() {
+    let tally = run_file("cel-compile-x.jsonl", "\n{\n", cel::run);
+    assert_eq!(tally.failed.len(), 1, "{:?}", tally.failed);
+    assert!(tally.failed[0].starts_with("line 2: not JSON"));
+}

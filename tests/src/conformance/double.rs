@@ -1,0 +1,1 @@
+//! The API server and the caches of the recordings.
