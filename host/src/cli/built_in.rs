@@ -6,7 +6,9 @@ use std::path::Path;
 use anyhow::Context;
 use serde_json::json;
 
-use crate::plugin::{CompileCache, Component, Limits, Runtime, Settings};
+use crate::plugin::{
+    CompileCache, Component, Fault, Limits, LoadError, Problem, Runtime, Settings,
+};
 
 /// Name of the built-in plugin in messages.
 pub const BUILT_IN: &str = "the built-in plugin";
@@ -30,7 +32,17 @@ pub fn bytes_of(file: Option<&Path>) -> anyhow::Result<(Cow<'static, [u8]>, Stri
 /// A plugin that is ready to run.
 pub fn load(file: Option<&Path>, settings: &Settings) -> anyhow::Result<Component> {
     let (bytes, name) = bytes_of(file)?;
-    Ok(runtime()?.load(&bytes, &name, settings)?)
+    runtime()?
+        .load(&bytes, &name, settings)
+        .map_err(|error| match error.problem {
+            // About what the user typed, not about the plugin.
+            Problem::Start(failed)
+                if failed.call == "configure" && failed.fault == Fault::Start =>
+            {
+                anyhow::anyhow!("{name}: {}", failed.cause)
+            }
+            problem => LoadError { problem, ..error }.into(),
+        })
 }
 
 /// With compiled code kept between runs.

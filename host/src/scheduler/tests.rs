@@ -762,3 +762,33 @@ fn priority_classes_decide_who_is_first() {
     let begun = calls.iter().filter(|call| call.starts_with("pre-filter"));
     assert_eq!(begun.collect::<Vec<_>>(), ["pre-filter b", "pre-filter a"]);
 }
+
+/// One node states example.com/a: a pod that wants more than there is gets refused, one that wants example.com/b does not.
+#[test]
+fn an_extended_resource_that_no_node_states_is_not_checked() {
+    let wants = |name: &str, resource: &str| {
+        with(name, |pod| {
+            pod["spec"]["containers"][0]["resources"] =
+                json!({"limits": {resource: 2}, "requests": {resource: 2}});
+        })
+    };
+    let mut value = node("n").value().clone();
+    value["status"] = json!({"allocatable": {"cpu": "1", "example.com/a": "1"}});
+    let objects = vec![
+        object(value),
+        wants("a", "example.com/a"),
+        wants("b", "example.com/b"),
+    ];
+    let mut bench = bench(Script::default(), objects);
+    let outcomes = bench.run();
+    assert_eq!(
+        failure(&outcomes[0]).status.message(),
+        "0/1 nodes are available: 1 Insufficient example.com/a. still not schedulable"
+    );
+    assert!(matches!(outcomes[1].ended, Ended::Bound { .. }));
+    assert_eq!(
+        outcomes[1].warnings,
+        ["no node states example.com/b, so the request for it is not checked"]
+    );
+    assert!(outcomes[0].warnings.is_empty());
+}
