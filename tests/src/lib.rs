@@ -5,13 +5,11 @@ pub mod native;
 #[cfg(test)]
 mod build_script;
 #[cfg(test)]
-
-mod end_to_end;
-#[cfg(test)]
 mod conformance;
-
 #[cfg(test)]
 mod contract;
+#[cfg(test)]
+mod end_to_end;
 #[cfg(test)]
 mod fixture;
 #[cfg(test)]
