@@ -301,6 +301,44 @@ fn a_wrong_answer_is_counted() {
     assert!(error.unwrap().starts_with("line 1: not a case"));
 }
 
+/// The limit counts cel-go's costs (spec section 10.5).
+#[test]
+fn costs_are_those_of_cel_go() {
+    let files = [
+        ("data/cel/cases.jsonl", "cost", "listTypeAttributes"),
+        (
+            "conformance/cel-compile-v0.36.jsonl",
+            "actualCost",
+            "enableListTypeAttributes",
+        ),
+    ];
+    let [_, version] = Version::both();
+    let mut different = Vec::new();
+    for (file, field, lists) in files {
+        let Some(cases) = shared(file) else { return };
+        for line in cases.lines() {
+            let case: Value = serde_json::from_str(line).expect("a line of JSON");
+            let environment = match flag(&case, lists) {
+                true => &version.lists,
+                false => &version.plain,
+            };
+            let Ok(program) = environment.compile(text(&case, "expression")) else {
+                continue;
+            };
+            let input = device_input(&case).expect("a device");
+            let ours = program.evaluate(&environment.device_from(&input));
+            // The cost of an evaluation that failed depends on where it stopped.
+            if ours.verdict.is_ok() && case[field].as_u64().is_some_and(|cost| cost != ours.cost) {
+                different.push(format!(
+                    "{}: {}, not {}",
+                    case["expression"], ours.cost, case[field]
+                ));
+            }
+        }
+    }
+    assert!(different.is_empty(), "{}", different.join("\n"));
+}
+
 #[test]
 fn selectors_that_people_use() {
     let Some(selectors) = shared("data/cel/selectors.jsonl") else {

@@ -1,6 +1,8 @@
 //! `structured-allocator-*`: which devices the claims of a pod get on a node. Natively, and through PreFilter, Filter and
 //! Reserve of the component where the objects of a line form a pod.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Value, json};
 
 use super::{Outcome, Verdict};
@@ -190,10 +192,26 @@ impl Ran<'_> {
 fn scene(case: &Case<'_>, config: &Value, nodes: &[Value]) -> Result<Option<Scene>, String> {
     let mut others: Vec<Value> = nodes.iter().map(|node| case.object("Node", node)).collect();
     others.extend(case.objects("DeviceClass", "classes"));
-    others.extend(case.objects("ResourceSlice", "slices"));
+    others.extend(with_distinct_names(case.objects("ResourceSlice", "slices")));
     others.extend(case.allocated_claims());
     let claims = case.objects("ResourceClaim", "claimsToAllocate");
     Scene::new(config, others, claims)
+}
+
+/// Upstream's tables repeat names of slices, which the API does not allow. Slices of one name keep their order.
+fn with_distinct_names(mut slices: Vec<Value>) -> Vec<Value> {
+    let mut seen = BTreeMap::new();
+    for slice in &mut slices {
+        let Some(name) = slice["metadata"]["name"].as_str().map(str::to_owned) else {
+            continue;
+        };
+        let times = seen.entry(name.clone()).or_insert(0);
+        if *times > 0 {
+            slice["metadata"]["name"] = format!("{name}-{times:03}").into();
+        }
+        *times += 1;
+    }
+    slices
 }
 
 /// Whether an answer is the recorded one.

@@ -120,9 +120,12 @@ fn scene(case: &Case<'_>, json: &Value) -> Result<Option<Scene>, String> {
         "enableConsumableCapacity",
         "allowMultipleAllocations",
     ];
-    if gated.iter().any(|field| flag(json, field)) || text(json, "driver").is_empty() {
+    if gated.iter().any(|field| flag(json, field)) {
         return Ok(None);
     }
+    let Some(driver) = driver(json) else {
+        return Ok(None);
+    };
     let mut device = json!({});
     for field in ["attributes", "capacity"] {
         if json[field].is_object() {
@@ -144,7 +147,7 @@ fn scene(case: &Case<'_>, json: &Value) -> Result<Option<Scene>, String> {
     };
     let node = json!({"metadata": {"name": "node"}});
     let class = json!({"metadata": {"name": "any"}, "spec": {}});
-    let slice = json!({"metadata": {"name": "slice"}, "spec": {"driver": text(json, "driver"), "nodeName": "node",
+    let slice = json!({"metadata": {"name": "slice"}, "spec": {"driver": driver, "nodeName": "node",
         "pool": {"name": "pool", "generation": 1, "resourceSliceCount": 1}, "devices": [device]}});
     let claim =
         json!({"metadata": {"name": "claim"}, "spec": {"devices": {"requests": [request]}}});
@@ -158,6 +161,19 @@ fn scene(case: &Case<'_>, json: &Value) -> Result<Option<Scene>, String> {
         others,
         vec![case.object("ResourceClaim", &claim)],
     )
+}
+
+/// The driver of the slice. A line without one can have any if nothing depends on it.
+fn driver(json: &Value) -> Option<&str> {
+    let named = ["attributes", "capacity"]
+        .iter()
+        .filter_map(|field| json[field].as_object())
+        .all(|entries| entries.keys().all(|name| name.contains('/')));
+    match text(json, "driver") {
+        "" if named && !text(json, "expression").contains("driver") => Some("driver.example.com"),
+        "" => None,
+        driver => Some(driver),
+    }
 }
 
 fn of_answer(answer: Answer) -> Result<Match, String> {
