@@ -5,13 +5,13 @@ pub mod native;
 #[cfg(test)]
 mod build_script;
 #[cfg(test)]
-
-mod end_to_end;
+mod cel_cases;
 #[cfg(test)]
 mod conformance;
-
 #[cfg(test)]
 mod contract;
+#[cfg(test)]
+mod end_to_end;
 #[cfg(test)]
 mod fixture;
 #[cfg(test)]

@@ -53,6 +53,16 @@ fn versions_and_kinds() {
             "v2 Pod p: this version is not supported; convert it to v1",
         ),
         (
+            pod(
+                br#"{"apiVersion": "v1", "metadata": {"name": "p"}, "spec": {"resourceClaims": [
+                    {"name": "a", "resourceClaimName": "b", "source": {"resourceClaimName": "c"}},
+                    {"name": "d", "source": {"resourceClaimTemplateName": "e"}}]}}"#,
+            )
+            .unwrap_err()
+            .to_string(),
+            "Pod p: spec.resourceClaims[1].source: not a field since Kubernetes 1.31; move resourceClaimTemplateName from there up beside name",
+        ),
+        (
             pod_scheduling_context(
                 br#"{"apiVersion": "resource.k8s.io/v1", "metadata": {"name": "p"}}"#,
             )
