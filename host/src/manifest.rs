@@ -12,6 +12,7 @@ mod kinds;
 mod names;
 mod objects;
 mod parallel;
+mod problems;
 mod source;
 mod tree;
 mod yaml;
@@ -24,7 +25,7 @@ use crate::object::{Kind, Object};
 pub use error::{InputError, ObjectError, Origin, Warning};
 pub use kinds::needed_by_host;
 use objects::Collector;
-pub(crate) use objects::problem_of;
+pub(crate) use problems::problem_of;
 
 /// Everything that was read.
 #[derive(Clone, Debug, Default)]

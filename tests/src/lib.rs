@@ -5,15 +5,20 @@ pub mod native;
 #[cfg(test)]
 mod build_script;
 #[cfg(test)]
-
-mod end_to_end;
+mod cli;
+#[cfg(test)]
+mod command;
 #[cfg(test)]
 mod conformance;
+#[cfg(test)]
+mod end_to_end;
 
 #[cfg(test)]
 mod contract;
 #[cfg(test)]
 mod fixture;
+#[cfg(test)]
+mod hostile;
 #[cfg(test)]
 mod limits;
 #[cfg(test)]
@@ -22,6 +27,8 @@ mod load;
 mod repository;
 #[cfg(test)]
 mod sandbox;
+#[cfg(test)]
+mod scenarios;
 #[cfg(test)]
 mod schema;
 #[cfg(test)]
