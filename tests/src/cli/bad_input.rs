@@ -39,59 +39,51 @@ fn files_that_are_no_manifests() {
     let block: String = (0..2_000)
         .map(|depth| format!("{}a:\n", " ".repeat(depth)))
         .collect();
-    let cut = &format!("{NODE}---\napiVersion: v1\nkind: Pod\nmetadata:\n  name: \"p");
-    let cases: [(&str, &[u8], &str); 16] = [
-        ("empty.yaml", b"", "empty"),
-        ("blank.yaml", b" \n\t\n", "empty"),
+    let cut = format!("{NODE}---\napiVersion: v1\nkind: Pod\nmetadata:\n  name: \"p");
+    let cases: [(&str, Vec<u8>, &str); 16] = [
+        ("empty.yaml", b"".into(), "empty"),
+        ("blank.yaml", b" \n\t\n".into(), "empty"),
         (
             "comment.yaml",
-            b"# nothing\n---\n# else\n",
+            b"# nothing\n---\n# else\n".into(),
             "no Kubernetes object",
         ),
-        ("cut.yaml", cut.as_bytes(), ":9"),
+        ("cut.yaml", cut.clone().into(), ":9"),
         (
             "cut.json",
-            br#"{"apiVersion": "v1", "kind": "Pod", "meta"#,
+            br#"{"apiVersion": "v1", "kind": "Pod", "meta"#.into(),
             ":1",
         ),
-        ("random.yaml", &random_bytes(), "UTF-8"),
-        (
-            "nested.yaml",
-            flow("[", "]").as_bytes(),
-            "nested too deeply",
-        ),
-        (
-            "nested.json",
-            flow("[", "]").as_bytes(),
-            "nested too deeply",
-        ),
-        ("open.json", &b"[".repeat(20_000), "nested too deeply"),
+        ("random.yaml", random_bytes(), "UTF-8"),
+        ("nested.yaml", flow("[", "]").into(), "nested too deeply"),
+        ("nested.json", flow("[", "]").into(), "nested too deeply"),
+        ("open.json", b"[".repeat(20_000), "nested too deeply"),
         (
             "maps.json",
-            flow("{\"a\":", "}").as_bytes(),
+            flow("{\"a\":", "}").into(),
             "nested too deeply",
         ),
-        ("block.yaml", block.as_bytes(), "nested too deeply"),
-        ("text.yaml", b"just a sentence\n", "not an object"),
-        ("list.yaml", b"- a\n- b\n", "not an object"),
+        ("block.yaml", block.clone().into(), "nested too deeply"),
+        ("text.yaml", b"just a sentence\n".into(), "not an object"),
+        ("list.yaml", b"- a\n- b\n".into(), "not an object"),
         (
             "kindless.yaml",
-            b"metadata:\n  name: x\n",
+            b"metadata:\n  name: x\n".into(),
             "kind is missing",
         ),
         (
             "nameless.yaml",
-            b"apiVersion: v1\nkind: Pod\n",
+            b"apiVersion: v1\nkind: Pod\n".into(),
             "metadata.name",
         ),
         (
             "tab.yaml",
-            b"apiVersion: v1\nkind: Pod\nmetadata:\n\tname: x\n",
+            b"apiVersion: v1\nkind: Pod\nmetadata:\n\tname: x\n".into(),
             ":4",
         ),
     ];
     for (name, bytes, words) in cases {
-        let path = files.add(name, bytes);
+        let path = files.add(name, &bytes);
         assert_refused(name, &dractl(&["simulate", &path]), &[&path, words]);
         // Good files beside it do not help.
         assert_refused(
@@ -99,7 +91,7 @@ fn files_that_are_no_manifests() {
             &dractl(&["simulate", &example(), &path]),
             &[&path, words],
         );
-        let piped = dractl_with(&["simulate", "-"], bytes.to_vec());
+        let piped = dractl_with(&["simulate", "-"], bytes);
         assert_refused(name, &piped, &["standard input", words]);
     }
 }
