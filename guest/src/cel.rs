@@ -14,7 +14,6 @@ use crate::api;
 use crate::profile::Profile;
 
 mod budget;
-pub mod cases;
 mod check;
 mod cost;
 mod decls;

@@ -16,9 +16,6 @@ use crate::plugin::{
 };
 use crate::queue::Time;
 
-#[cfg(test)]
-mod tests;
-
 /// What binding cycles need of the host around them.
 pub trait BindingHost {
     /// What the plugin may call.
@@ -340,3 +337,6 @@ impl BindingCycle {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -17,8 +17,6 @@ use crate::queue::Rejection;
 pub mod refusals;
 pub mod search;
 mod select;
-#[cfg(test)]
-mod tests;
 
 use refusals::Refusals;
 use search::Search;
@@ -439,3 +437,6 @@ pub fn framework_error(at: Point, plugin: &str, status: &Status) -> String {
         at => format!("running {at} plugin \"{plugin}\": {message}"),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -67,7 +67,7 @@ pub fn read<P: AsRef<Path>>(
             files.push(source.name);
         }
         if collector.seen == seen {
-            let name = input.as_ref().display().to_string();
+            let name = source::name_of(input.as_ref());
             return Err(InputError::of_file(&name, "no Kubernetes object in it"));
         }
     }

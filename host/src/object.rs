@@ -125,6 +125,17 @@ impl Object {
         })))
     }
 
+    /// Any JSON as an object, with the metadata that the caller states: for what claims to be an object of the API and is
+    /// not one.
+    pub fn unchecked(id: ObjectRef, resource_version: String, value: Value) -> Self {
+        Self(Arc::new(Inner {
+            id,
+            resource_version,
+            value: value.into(),
+            bytes: OnceLock::new(),
+        }))
+    }
+
     /// Which object this is.
     pub fn id(&self) -> &ObjectRef {
         &self.0.id

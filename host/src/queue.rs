@@ -14,8 +14,6 @@ use crate::plugin::{Action, Hint, ObjectEvent};
 
 pub mod interests;
 mod pod;
-#[cfg(test)]
-mod tests;
 
 use interests::Interests;
 pub use pod::{Advisor, Gate, QueuedPod, Rejection, Retry};
@@ -470,3 +468,6 @@ fn describe(event: &ObjectEvent) -> String {
         None => format!("{} {action}", event.kind.short()),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -18,16 +18,12 @@ use crate::queue::{Held, Queue, QueuedPod, Time};
 mod attempt;
 pub mod chooser;
 mod events;
-#[cfg(test)]
-pub(crate) mod fake;
 mod host;
 pub mod intake;
 pub mod native;
 pub mod outcome;
 mod seat;
 mod state;
-#[cfg(test)]
-mod tests;
 
 use chooser::{Chooser, Task};
 use native::Native;
@@ -135,7 +131,7 @@ impl Scheduler {
     /// Does one task. `false` if there is none.
     pub fn step(&mut self, chooser: &mut dyn Chooser) -> bool {
         self.take_events();
-        let tasks = self.tasks();
+        let tasks = self.tasks(chooser.considers_time());
         if tasks.is_empty() {
             return false;
         }
@@ -199,44 +195,43 @@ impl Scheduler {
     }
 
     /// Everything that could be done next, in the order in which the default takes it.
-    fn tasks(&self) -> Vec<Task> {
+    fn tasks(&self, always_time: bool) -> Vec<Task> {
         let now = self.now();
-        let mut tasks: Vec<Task> = self
+        let wakes = |binding: &BindingCycle| binding.sleeping_until().filter(|&until| until > now);
+        let awake = self
             .bindings
             .iter()
             .enumerate()
-            .filter(|(_, binding)| binding.sleeping_until().is_none_or(|until| until <= now))
+            .filter(|(_, binding)| wakes(binding).is_none());
+        let mut tasks: Vec<Task> = awake
             .map(|(index, binding)| Task::Binding {
                 index,
                 pod: binding.pod.id().clone(),
                 point: binding.point(),
             })
             .collect();
-        let sleepers = self
-            .bindings
-            .iter()
-            .filter_map(BindingCycle::sleeping_until)
-            .filter(|&until| until > now);
-        let sleep = sleepers.min();
-        let flush = self
-            .queue
-            .next_flush(&usefulness(&self.pods, self.fingerprint()))
-            .map(|due| due.max(now));
-        if let Some(until) = sleep
+        let sleep = self.bindings.iter().filter_map(wakes).min();
+        let busy = !tasks.is_empty() || self.queue.has_active();
+        let flush = match always_time || sleep.is_some() || !busy {
+            true => self.next_flush().map(|due| due.max(now)),
+            false => None,
+        };
+        let wait = sleep
             .into_iter()
             .chain(flush)
             .min()
-            .filter(|_| sleep.is_some())
-        {
-            tasks.push(Task::Wait { until });
-        }
-        if self.queue.has_active() {
-            tasks.push(Task::Cycle);
-        }
-        if let Some(until) = flush.filter(|_| sleep.is_none()) {
-            tasks.push(Task::Wait { until });
+            .map(|until| Task::Wait { until });
+        let cycle = self.queue.has_active().then_some(Task::Cycle);
+        match sleep {
+            Some(_) => tasks.extend(wait.into_iter().chain(cycle)),
+            None => tasks.extend(cycle.into_iter().chain(wait)),
         }
         tasks
+    }
+
+    fn next_flush(&self) -> Option<Time> {
+        self.queue
+            .next_flush(&usefulness(&self.pods, self.fingerprint()))
     }
 
     fn wait(&mut self, until: Time) {
@@ -275,3 +270,9 @@ fn usefulness(
 fn lock(cluster: &Mutex<Cluster>) -> MutexGuard<'_, Cluster> {
     cluster.lock().unwrap_or_else(PoisonError::into_inner)
 }
+
+#[cfg(test)]
+pub(crate) mod fake;
+
+#[cfg(test)]
+mod tests;

@@ -15,10 +15,11 @@ use serde_json::Value;
 
 mod allocator;
 mod cel;
-mod double;
+mod compare;
+pub mod double;
 mod helpers;
 mod hints;
-mod plugin;
+pub mod plugin;
 
 /// How a case ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,6 +41,22 @@ pub struct Outcome {
     pub component: bool,
     /// The native plugin, or one of its modules, ran it.
     pub native: bool,
+}
+
+/// The outcome of a case that the component and the native plugin ran.
+fn both(component: Result<(), String>, native: Result<(), String>) -> Outcome {
+    let failed = [("component", component), ("native", native)]
+        .into_iter()
+        .filter_map(|(which, ran)| Some(format!("{which}: {}", ran.err()?)))
+        .collect::<Vec<_>>();
+    Outcome {
+        verdict: match failed.is_empty() {
+            true => Verdict::Passed,
+            false => Verdict::Failed(failed.join("; ")),
+        },
+        component: true,
+        native: true,
+    }
 }
 
 /// Runs one case. Gets the line's number within the file, from zero, for samples.
@@ -136,6 +153,12 @@ fn panicked(payload: Box<dyn std::any::Any + Send>) -> Outcome {
     }
 }
 
+/// In one piece, so that it cannot end up inside a line of another stream.
+fn note(mut line: String) {
+    line.push('\n');
+    eprint!("{line}");
+}
+
 /// Runs every known file of a directory. The error lists the failed cases, or says that there is nothing to run.
 fn run_directory(directory: &Path) -> Result<(), String> {
     let mut files: Vec<PathBuf> = std::fs::read_dir(directory)
@@ -143,6 +166,8 @@ fn run_directory(directory: &Path) -> Result<(), String> {
         .filter_map(|entry| entry.ok().map(|entry| entry.path()))
         .collect();
     files.sort();
+    // The harness may have left its line open.
+    println!();
     let (mut known, mut failed) = (0, Vec::new());
     for path in files {
         let file = path
@@ -152,7 +177,9 @@ fn run_directory(directory: &Path) -> Result<(), String> {
             .into_owned();
         let Some(runner) = runner(&file) else {
             if file.ends_with(".jsonl") {
-                eprintln!("conformance {file} SKIPPED: no runner for a file of this name");
+                note(format!(
+                    "conformance {file} SKIPPED: no runner for a file of this name"
+                ));
             }
             continue;
         };

@@ -5,16 +5,17 @@ pub mod native;
 #[cfg(test)]
 mod build_script;
 #[cfg(test)]
+mod cel_cases;
+#[cfg(test)]
 mod cli;
 #[cfg(test)]
 mod command;
 #[cfg(test)]
 mod conformance;
 #[cfg(test)]
-mod end_to_end;
-
-#[cfg(test)]
 mod contract;
+#[cfg(test)]
+mod end_to_end;
 #[cfg(test)]
 mod fixture;
 #[cfg(test)]

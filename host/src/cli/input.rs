@@ -13,7 +13,7 @@ use crate::manifest::{self, ObjectError, needed_by_host};
 use crate::object::{Kind, Object, ObjectRef};
 use crate::plugin::{Code, Description, Status};
 use crate::report::WarningReport;
-use crate::report::claims::named_by;
+use crate::report::claims::{named_by, unnamed_claim};
 use crate::scheduler::outcome::PodOutcome;
 use crate::workloads;
 
@@ -48,6 +48,7 @@ pub(super) fn read(
     let mut input = manifest::read(inputs, stdin, &keep)?;
     workloads::expand(&mut input);
 
+    let unknown = unknown_versions(&input.objects, plugin);
     let uids = input
         .objects
         .iter()
@@ -78,6 +79,7 @@ pub(super) fn read(
         object: error.object.to_string(),
         message: format!("not used: {} ({})", error.message, error.origin),
     }));
+    warnings.extend(unknown);
     cluster.deliver();
     if cluster.count(&Kind::new("Node")) == 0 {
         bail!(no_node(&input.object_errors));
@@ -107,26 +109,65 @@ fn no_node(errors: &[ObjectError]) -> String {
     }
 }
 
-/// Pods that name an object which could not be used.
+/// Objects in an API version that the plugin does not declare.
+fn unknown_versions(objects: &[Object], plugin: &Description) -> Vec<WarningReport> {
+    let known = |kind: &Kind| plugin.accesses.iter().find(|access| access.kind == *kind);
+    let groups: BTreeSet<&str> = plugin
+        .accesses
+        .iter()
+        .filter_map(|access| group(&access.kind))
+        .collect();
+    let versions: BTreeSet<&String> = plugin
+        .accesses
+        .iter()
+        .flat_map(|access| &access.versions)
+        .collect();
+    let warning = |object: &Object| {
+        let version = object.text("/apiVersion")?;
+        let kind = &object.id().kind;
+        let message = match known(kind) {
+            Some(access) if access.versions.iter().any(|known| known == version) => return None,
+            Some(access) => format!(
+                "{version} is not supported, only {}",
+                access.versions.join(", ")
+            ),
+            // A kind that only the host uses, in a version in which the plugin knows other kinds of the group.
+            None if versions.iter().any(|known| *known == version) => return None,
+            None if group(kind).is_some_and(|group| groups.contains(group)) => {
+                format!("{version} is not supported")
+            }
+            None => return None,
+        };
+        Some(WarningReport {
+            object: object.id().to_string(),
+            message,
+        })
+    };
+    objects.iter().filter_map(warning).collect()
+}
+
+/// Pods that cannot be scheduled because of what they or an object that they name say.
 fn affected(cluster: &Cluster, errors: &[ObjectError]) -> BTreeMap<String, String> {
-    let mut affected = BTreeMap::new();
+    let kind = Kind::new("Pod");
+    let pods = cluster.list(&kind).map(|entry| &entry.object);
+    let problems = pods.filter_map(|pod| {
+        let message = unnamed_claim(pod).or_else(|| broken_object(pod, cluster, errors))?;
+        Some((format!("{}/{}", pod.id().namespace, pod.id().name), message))
+    });
+    problems.collect()
+}
+
+fn broken_object(pod: &Object, cluster: &Cluster, errors: &[ObjectError]) -> Option<String> {
     if errors.is_empty() {
-        return affected;
+        return None;
     }
-    for entry in cluster.list(&Kind::new("Pod")) {
-        let pod = &entry.object;
-        let named = named_by(pod, cluster);
-        let broken = errors.iter().find(|error| {
-            named
-                .iter()
-                .any(|(kind, namespace, name)| is_named(&error.object, kind, namespace, name))
-        });
-        if let Some(error) = broken {
-            let key = format!("{}/{}", pod.id().namespace, pod.id().name);
-            affected.insert(key, format!("{}: {}", error.object, error.message));
-        }
-    }
-    affected
+    let named = named_by(pod, cluster);
+    let broken = errors.iter().find(|error| {
+        named
+            .iter()
+            .any(|(kind, namespace, name)| is_named(&error.object, kind, namespace, name))
+    })?;
+    Some(format!("{}: {}", broken.object, broken.message))
 }
 
 /// Whether an object that could not be used is this one. A group that is missing or wrong may be what is wrong with it, and

@@ -161,14 +161,7 @@ impl Simulate {
         if self.output == Output::Json {
             return Ok(());
         }
-        for warning in &report.warnings {
-            let subject = if warning.object.is_empty() {
-                String::new()
-            } else {
-                format!("{}: ", warning.object)
-            };
-            writeln!(streams.stderr, "warning: {subject}{}", warning.message)?;
-        }
+        table::write_warnings(report, streams.stderr)?;
         if !report.pods.is_empty() || self.output == Output::Yaml {
             writeln!(streams.stderr, "{}", report.summary())?;
         }

@@ -164,11 +164,14 @@ impl AssumeCache {
         let (api, old) = (item.api.clone(), item.latest.object.clone());
         let api = item.confirmed.clone().unwrap_or(api);
         if api.is(&old) {
+            if item.latest.assumed {
+                // Confirmed as it is: readers learn that it is no longer only assumed, and nobody has to wake up for that.
+                self.show(slot, api.clone(), version(&api), false, revision);
+                self.set_api(slot, api);
+            }
             return None;
         }
-        if let Some(item) = self.slots.get_mut(slot as usize).and_then(Option::as_mut) {
-            item.api = api.clone();
-        }
+        self.set_api(slot, api.clone());
         self.show(slot, api.clone(), version(&api), false, revision);
         Some(event(&self.kind, Action::Update, Some(old), Some(api)))
     }
@@ -194,6 +197,12 @@ impl AssumeCache {
                 0,
             )),
         })
+    }
+
+    fn set_api(&mut self, slot: Slot, api: Object) {
+        if let Some(item) = self.slots.get_mut(slot as usize).and_then(Option::as_mut) {
+            item.api = api;
+        }
     }
 
     fn item(&self, slot: Slot) -> Option<&Item> {

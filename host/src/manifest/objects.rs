@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use super::documents::{Document, Top};
 use super::error::{InputError, Origin, Warning};
 use super::kinds;
-use super::problems::{problem_of, with_short_name};
+use super::problems::{brief, problem_of, with_short_name};
 use super::tree::type_name;
 use crate::object::{Kind, Object, ObjectRef};
 
@@ -367,16 +367,22 @@ impl Header {
                     || version.starts_with('/')
                     || version.ends_with('/')
                 {
+                    // Whatever group that would be, it is not meant.
+                    self.kind = Kind::new(kind);
                     self.problem = Some(format!(
-                        "apiVersion {version:?} is not of the form group/version"
+                        "apiVersion {:?} is not of the form group/version",
+                        brief(version)
                     ));
                 } else if !version.contains('/') && !kinds::is_core(kind) {
                     self.problem = Some(format!(
-                        "{version} has no kind {kind}; correct its apiVersion"
+                        "{} has no kind {}; correct its apiVersion",
+                        brief(version),
+                        brief(kind)
                     ));
                 } else if !version.contains('/') && version != "v1" {
                     self.problem = Some(format!(
-                        "apiVersion {version:?} is not a version of {kind}; write v1"
+                        "apiVersion {:?} is not a version of {kind}; write v1",
+                        brief(version)
                     ));
                 }
             }
@@ -384,7 +390,8 @@ impl Header {
                 self.assumed_version = kinds::is_core(kind);
                 if !self.assumed_version {
                     self.problem = Some(format!(
-                        "apiVersion is missing, and {kind} is not a core kind; add it"
+                        "apiVersion is missing, and {} is not a core kind; add it",
+                        brief(kind)
                     ));
                 }
             }

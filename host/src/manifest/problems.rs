@@ -1,5 +1,7 @@
 //! What makes an object unusable before anybody asks what it says: keys in the wrong case, metadata of a wrong form or size.
 
+use std::borrow::Cow;
+
 use serde_json::{Map, Value};
 
 use super::kinds::{self, KeyTable};
@@ -11,13 +13,19 @@ const MAX_NAME_BYTES: usize = 253;
 
 /// A name that is too long to be one is cut, so that messages stay readable.
 pub(super) fn with_short_name(mut id: ObjectRef) -> ObjectRef {
-    for text in [&mut id.name, &mut id.namespace] {
-        if text.len() > MAX_NAME_BYTES {
-            let start: String = text.chars().take(MAX_NAME_BYTES / 4).collect();
-            *text = format!("{start}...").into();
-        }
-    }
+    id.name = brief(&id.name).into();
+    id.namespace = brief(&id.namespace).into();
+    id.kind = Kind::new(&brief(id.kind.as_str()));
     id
+}
+
+/// Enough of a text to tell what is meant.
+pub(super) fn brief(text: &str) -> Cow<'_, str> {
+    if text.len() <= MAX_NAME_BYTES {
+        return text.into();
+    }
+    let start: String = text.chars().take(MAX_NAME_BYTES / 4).collect();
+    format!("{start}...").into()
 }
 
 /// What makes the object unusable whatever its kind, and for core kinds what the host itself reads.

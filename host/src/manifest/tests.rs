@@ -317,7 +317,7 @@ fn wrong_forms_are_errors_of_their_object() {
     let input = ok("apiVersion: a/b/c\nkind: Pod\nmetadata: {name: p}\n");
     assert_eq!(
         errors(&input),
-        ["in.yaml:1: Pod p: apiVersion \"a/b/c\" is not of the form group/version"]
+        ["in.yaml:1: Pod default/p: apiVersion \"a/b/c\" is not of the form group/version"]
     );
 }
 

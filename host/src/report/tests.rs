@@ -150,18 +150,57 @@ fn colour_marks_the_verdict_only() {
 
 #[test]
 fn an_object_cannot_send_control_characters_to_the_terminal() {
-    let warnings = vec!["\u{1b}[2J\nrm".to_owned()];
+    let pod = PodReport {
+        message: "\u{1b}[2J\nrm".to_owned(),
+        warnings: vec!["\u{7}".into()],
+        ..refused()
+    };
     let report = Report {
-        pods: vec![PodReport {
-            warnings,
-            ..placed()
-        }],
+        pods: vec![pod],
         ..Report::default()
     };
     let mut out = Vec::new();
     table::write(&report, Detail::Short, Colour::Off, &mut out).unwrap();
+    table::write_warnings(&report, &mut out).unwrap();
     let text = String::from_utf8(out).unwrap();
-    assert!(text.contains("warning:  [2J rm"), "{text}");
+    assert!(text.contains("Filter:  [2J rm"), "{text}");
+    assert!(
+        !text.contains(|c: char| c.is_control() && c != '\n'),
+        "{text:?}"
+    );
+}
+
+#[test]
+fn a_warning_that_pods_share_is_written_once() {
+    let warnings = vec!["w".to_owned()];
+    let pods = vec![
+        PodReport {
+            warnings: warnings.clone(),
+            ..placed()
+        },
+        PodReport {
+            warnings,
+            ..refused()
+        },
+    ];
+    let warnings = vec![WarningReport {
+        object: "a.yaml".into(),
+        message: "m".into(),
+    }];
+    let mut out = Vec::new();
+    table::write_warnings(
+        &Report {
+            pods,
+            warnings,
+            stats: None,
+        },
+        &mut out,
+    )
+    .unwrap();
+    assert_eq!(
+        String::from_utf8(out).unwrap(),
+        "warning: a.yaml: m\nwarning: Pod default/a and 1 more: w\n"
+    );
 }
 
 #[test]

@@ -1,23 +1,260 @@
-//! Tables of the structured allocator.
+//! `structured-allocator-*`: which devices the claims of a pod get on a node. Natively, and through PreFilter, Filter and
+//! Reserve of the component where the objects of a line form a pod.
 
-use serde_json::Value;
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
 
 use super::{Outcome, Verdict};
+use case::{Answer, Case};
+use component::Scene;
 
-/// Runs one case.
-pub fn run(_file: &str, _number: usize, _case: &Value) -> Outcome {
-    Outcome {
-        verdict: Verdict::Differs("not run yet"),
+pub(super) mod case;
+pub(super) mod component;
+mod native;
+mod rules;
+mod text;
+
+pub(super) use text::same_error;
+
+/// A line with one node.
+pub fn run(file: &str, _number: usize, json: &Value) -> Outcome {
+    let mut outcome = Outcome {
+        verdict: Verdict::Passed,
         component: false,
         native: false,
+    };
+    if let Err(why) = run_one(file, json, &mut outcome) {
+        outcome.verdict = Verdict::Failed(why);
+    }
+    outcome
+}
+
+fn run_one(file: &str, json: &Value, outcome: &mut Outcome) -> Result<(), String> {
+    let case = Case::new(file, json)?;
+    let answers = case.answers()?;
+    // Only the older recordings keep the order where it is not said.
+    let ordered = json["resultOrderMatters"] != false;
+    let is_right = |answer: &Answer| {
+        answers
+            .iter()
+            .any(|recorded| agrees(answer, recorded, ordered))
+    };
+    let (config, node) = (case.config(), case.field("node"));
+
+    let native = native::answer(&case, &config, node)?;
+    outcome.native = true;
+    let name = node["metadata"]["name"].as_str().unwrap_or_default();
+    let component = match scene(&case, &config, &[node.clone()])? {
+        Some(mut scene) => Some(scene.answer(name)?),
+        None => None,
+    };
+    outcome.component = component.is_some();
+    if let Answer::NotImplemented(gate) = &native {
+        let rule = rules::not_implemented(gate);
+        outcome.verdict = Verdict::Differs(rule.ok_or_else(|| format!("no rule for gate {gate}"))?);
+        return match component {
+            Some(Answer::Allocated(_)) => Err(format!("component: allocates in spite of {gate}")),
+            _ => Ok(()),
+        };
+    }
+    for (implementation, answer) in [("native", Some(native)), ("component", component)] {
+        match answer {
+            Some(answer) if !is_right(&answer) => {
+                return Err(format!(
+                    "{implementation}: {answer:?}, recorded {answers:?}"
+                ));
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// One line in so many goes through the component, too.
+const SAMPLE: usize = 5;
+
+/// A line with several nodes and an answer for each, in profile 1.31 and, for the devices chosen, in `current`.
+pub fn run_random(file: &str, number: usize, json: &Value) -> Outcome {
+    let mut outcome = Outcome {
+        verdict: Verdict::Passed,
+        component: false,
+        native: true,
+    };
+    outcome.verdict = match random(file, number, json, &mut outcome.component) {
+        Ok(verdict) => verdict,
+        Err(why) => Verdict::Failed(why),
+    };
+    outcome
+}
+
+fn random(
+    file: &str,
+    number: usize,
+    json: &Value,
+    in_component: &mut bool,
+) -> Result<Verdict, String> {
+    let case = Case::new(file, json)?;
+    let nodes = case.list("nodes");
+    let expected = case.list("expectPerNode");
+    if nodes.is_empty() || nodes.len() != expected.len() {
+        return Err(format!(
+            "{} nodes and {} answers",
+            nodes.len(),
+            expected.len()
+        ));
+    }
+    let mut ran = Ran {
+        case: &case,
+        sampled: number.is_multiple_of(SAMPLE),
+        component: in_component,
+    };
+    let recorded = ran.recorded(&case.config(), nodes, expected)?;
+    let same_placement = json["v0.36.2SamePlacement"]
+        .as_bool()
+        .ok_or("v0.36.2SamePlacement is missing")?;
+    let current = ran.answers(&json!({"profile": "current"}), nodes)?;
+    let mut differences = recorded
+        .iter()
+        .zip(&current)
+        .zip(nodes)
+        .filter(|((recorded, current), _)| placement(recorded) != placement(current));
+    match (same_placement, differences.next()) {
+        (true, None) => Ok(Verdict::Passed),
+        (true, Some(((recorded, current), _))) => Err(format!(
+            "current: {current:?}, recorded as the same as {recorded:?}"
+        )),
+        (false, None) => Err("current: no difference, recorded that there is one".to_owned()),
+        (false, Some(((recorded, current), node))) => rules::of_difference(&case, node, recorded)
+            .map(Verdict::Differs)
+            .ok_or_else(|| {
+                format!("current: no rule explains {current:?} instead of {recorded:?}")
+            }),
     }
 }
 
-/// Runs one case.
-pub fn run_random(_file: &str, _number: usize, _case: &Value) -> Outcome {
-    Outcome {
-        verdict: Verdict::Differs("not run yet"),
-        component: false,
-        native: false,
+/// How a line with several nodes is run.
+struct Ran<'a> {
+    case: &'a Case<'a>,
+    sampled: bool,
+    /// Set when the component ran it.
+    component: &'a mut bool,
+}
+
+impl Ran<'_> {
+    /// The recorded answers, after checking that ours are the same.
+    fn recorded(
+        &mut self,
+        config: &Value,
+        nodes: &[Value],
+        expected: &[Value],
+    ) -> Result<Vec<Answer>, String> {
+        let answers = self.answers(config, nodes)?;
+        let mut recorded = Vec::new();
+        for ((node, answer), entry) in nodes.iter().zip(&answers).zip(expected) {
+            if node["metadata"]["name"] != entry["node"] {
+                return Err(format!("an answer for node {}", entry["node"]));
+            }
+            let right = self.case.answer_for(entry)?;
+            if !agrees(answer, &right, true) {
+                return Err(format!("{}: {answer:?}, recorded {right:?}", entry["node"]));
+            }
+            recorded.push(right);
+        }
+        Ok(recorded)
+    }
+
+    /// An answer for each node, the same from both implementations.
+    fn answers(&mut self, config: &Value, nodes: &[Value]) -> Result<Vec<Answer>, String> {
+        let mut scene = match self.sampled {
+            true => scene(self.case, config, nodes)?,
+            false => None,
+        };
+        let mut answers = Vec::new();
+        for node in nodes {
+            let native = native::answer(self.case, config, node)?;
+            if let Some(scene) = &mut scene {
+                *self.component = true;
+                let name = node["metadata"]["name"].as_str().unwrap_or_default();
+                let component = scene.answer(name)?;
+                if !agrees(&component, &native, true) {
+                    return Err(format!(
+                        "{config} on {name}: component {component:?}, native {native:?}"
+                    ));
+                }
+            }
+            answers.push(native);
+        }
+        Ok(answers)
+    }
+}
+
+fn scene(case: &Case<'_>, config: &Value, nodes: &[Value]) -> Result<Option<Scene>, String> {
+    let mut others: Vec<Value> = nodes.iter().map(|node| case.object("Node", node)).collect();
+    others.extend(case.objects("DeviceClass", "classes"));
+    others.extend(with_distinct_names(case.objects("ResourceSlice", "slices")));
+    others.extend(case.allocated_claims());
+    let claims = case.objects("ResourceClaim", "claimsToAllocate");
+    Scene::new(config, others, claims)
+}
+
+/// Upstream's tables repeat names of slices, which the API does not allow. Slices of one name keep their order.
+fn with_distinct_names(mut slices: Vec<Value>) -> Vec<Value> {
+    let mut seen = BTreeMap::new();
+    for slice in &mut slices {
+        let Some(name) = slice["metadata"]["name"].as_str().map(str::to_owned) else {
+            continue;
+        };
+        let times = seen.entry(name.clone()).or_insert(0);
+        if *times > 0 {
+            slice["metadata"]["name"] = format!("{name}-{times:03}").into();
+        }
+        *times += 1;
+    }
+    slices
+}
+
+/// Whether an answer is the recorded one.
+fn agrees(answer: &Answer, recorded: &Answer, ordered: bool) -> bool {
+    match (answer, recorded) {
+        (Answer::Allocated(ours), Answer::Allocated(theirs)) if !ordered => {
+            let as_sets = |results: &[Value]| results.iter().map(as_set).collect::<Vec<_>>();
+            as_sets(ours) == as_sets(theirs)
+        }
+        (Answer::Error(ours), Answer::Error(theirs)) => same_error(ours, theirs),
+        _ => answer == recorded,
+    }
+}
+
+/// An allocation with its results in an order of their own.
+fn as_set(allocation: &Value) -> Value {
+    let mut allocation = allocation.clone();
+    if let Some(results) = allocation
+        .pointer_mut("/devices/results")
+        .and_then(Value::as_array_mut)
+    {
+        results.sort_by_cached_key(|result| {
+            ["request", "driver", "pool", "device"].map(|field| result[field].to_string())
+        });
+    }
+    allocation
+}
+
+/// What two versions of the allocator are compared by: request, driver, pool and device of each result, or that there is an
+/// error.
+fn placement(answer: &Answer) -> Option<Vec<Vec<[String; 4]>>> {
+    let device = |result: &Value| {
+        ["request", "driver", "pool", "device"].map(|field| result[field].to_string())
+    };
+    let devices = |allocation: &Value| {
+        let results = allocation
+            .pointer("/devices/results")
+            .and_then(Value::as_array);
+        results.into_iter().flatten().map(device).collect()
+    };
+    match answer {
+        Answer::Allocated(results) => Some(results.iter().map(devices).collect()),
+        Answer::DoesNotFit => Some(Vec::new()),
+        Answer::Error(_) | Answer::NotImplemented(_) => None,
     }
 }

@@ -1,14 +1,449 @@
-//! Recorded calls of the plugin.
+//! Recorded calls of the plugin, step by step: through the component and through the plugin linked natively, both behind
+//! the host's plugin trait, with the double of the recordings as services.
 
-use serde_json::Value;
+use std::collections::BTreeMap;
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard};
 
-use super::{Outcome, Verdict};
+use dractl::object::{Kind, Object};
+use dractl::plugin::{
+    BUILT_IN, BindingCall, Component, CycleId, Limits, Nomination, Plan, Plugin, PluginError,
+    Progress, SchedulingInstance, Scope, Settings, SharedServices, Slot, Status, Step, Suspension,
+};
+use serde_json::{Value, json};
 
-/// Runs one case.
-pub fn run(_file: &str, _number: usize, _case: &Value) -> Outcome {
-    Outcome {
-        verdict: Verdict::Differs("not run yet"),
-        component: false,
-        native: false,
+use super::compare::{same_created_object, same_object, same_step, same_text};
+use super::double::{Double, Key, Stale, shared, typed};
+use super::{Outcome, both};
+use crate::fixture::RUNTIME;
+use crate::native::Native;
+
+/// The version of the API that the recordings use.
+pub const API_VERSION: &str = "resource.k8s.io/v1alpha3";
+
+/// Runs one case with both implementations.
+pub fn run(_file: &str, _number: usize, case: &Value) -> Outcome {
+    let config = config(case.get("features"));
+    both(
+        run_case(&component(&config), case),
+        run_case(&Native::new(&config), case),
+    )
+}
+
+/// Profile 1.31 with the case's gates.
+pub fn config(features: Option<&Value>) -> String {
+    let features = features.cloned().unwrap_or_else(|| json!({}));
+    json!({"profile": "1.31", "features": features}).to_string()
+}
+
+/// The built-in component with a configuration, loaded once.
+pub fn component(config: &str) -> Component {
+    static LOADED: LazyLock<Mutex<BTreeMap<String, Component>>> = LazyLock::new(Mutex::default);
+    let mut loaded = LOADED.lock().unwrap_or_else(|broken| broken.into_inner());
+    loaded
+        .entry(config.to_owned())
+        .or_insert_with(|| {
+            let settings = Settings {
+                config: config.as_bytes().to_vec(),
+                limits: Limits::default(),
+            };
+            RUNTIME
+                .load(BUILT_IN, "built-in", &settings)
+                .unwrap_or_else(|error| panic!("{error}"))
+        })
+        .clone()
+}
+
+fn run_case(plugin: &dyn Plugin, case: &Value) -> Result<(), String> {
+    let mut run = Run::new(plugin, case).map_err(|error| error.to_string())?;
+    for (number, step) in list(case, "steps").iter().enumerate() {
+        let name = text(step, "step");
+        run.step(step)
+            .map_err(|why| format!("step {number} {name} {}: {why}", text(step, "node")))?;
     }
+    if let Some(cycle) = run.cycle {
+        let ended = run.instance.end_cycle(cycle);
+        ended.map_err(|error| error.to_string())?;
+    }
+    Ok(())
+}
+
+struct Run<'a> {
+    plugin: &'a dyn Plugin,
+    instance: Box<dyn SchedulingInstance>,
+    double: Arc<Mutex<Double>>,
+    services: SharedServices,
+    pod: Object,
+    nodes: Vec<String>,
+    cycle: Option<CycleId>,
+    /// Whatever Reserve or PreBind returned last.
+    plan: Option<Plan>,
+    /// What the recorded server stores.
+    recorded: BTreeMap<Key, Value>,
+    /// Claims as loaded, by uid.
+    loaded: BTreeMap<String, Value>,
+}
+
+impl<'a> Run<'a> {
+    fn new(plugin: &'a dyn Plugin, case: &Value) -> Result<Self, PluginError> {
+        let mut double = Double::default();
+        if text(case, "staleUpdateAnswer").contains("Conflict") {
+            double.stale = Stale::Conflict;
+        }
+        for node in list(case, "nodes") {
+            double.load("v1", "Node", node);
+        }
+        for class in list(case, "deviceClasses") {
+            double.load(API_VERSION, "DeviceClass", class);
+        }
+        for slice in list(case, "resourceSlices") {
+            double.load(API_VERSION, "ResourceSlice", slice);
+        }
+        let (mut recorded, mut loaded) = (BTreeMap::new(), BTreeMap::new());
+        for stored in list(case, "objects") {
+            double.load(API_VERSION, text(stored, "kind"), &stored["object"]);
+            recorded.insert(key(stored), stored["object"].clone());
+            loaded.insert(uid(&stored["object"]), stored["object"].clone());
+        }
+        for claim in list(case, "inFlightBefore") {
+            let claim = claim.get("object").unwrap_or(claim);
+            loaded.entry(uid(claim)).or_insert_with(|| claim.clone());
+            double.load_in_flight("another pod", claim);
+        }
+        let nodes = list(case, "nodes").iter().map(name).collect();
+        let double = shared(double);
+        let services: SharedServices = double.clone();
+        Ok(Self {
+            plugin,
+            instance: plugin.scheduling(services.clone())?,
+            double,
+            services,
+            pod: typed("v1", "Pod", &case["pod"]),
+            nodes,
+            cycle: None,
+            plan: None,
+            recorded,
+            loaded,
+        })
+    }
+
+    fn double(&self) -> MutexGuard<'_, Double> {
+        self.double
+            .lock()
+            .unwrap_or_else(|broken| broken.into_inner())
+    }
+
+    fn step(&mut self, step: &Value) -> Result<(), String> {
+        for change in list(step, "apiServerChangesBefore") {
+            self.interfere(change);
+        }
+        let before = {
+            let mut double = self.double();
+            double.calls.clear();
+            double.server.clone()
+        };
+        let status = self.perform(step)?;
+        compare_status(step.get("status"), status.as_ref())?;
+        let (calls, after, assumed, in_flight) = {
+            let double = self.double();
+            (
+                double.calls.clone(),
+                double.server.clone(),
+                double.assumed(),
+                double.in_flight_claims(),
+            )
+        };
+        compare_calls(list(step, "apiCalls"), &calls)?;
+        self.compare_changes(list(step, "changes"), &before, &after)?;
+        self.compare_claims("assumed", list(step, "assumedClaims"), &assumed)?;
+        self.compare_claims("in flight", list(step, "inFlightClaims"), &in_flight)
+    }
+
+    fn interfere(&mut self, change: &Value) {
+        let key = key(change);
+        if text(change, "op") == "delete" {
+            self.recorded.remove(&key);
+            self.double().interfere(key, None, false);
+            return;
+        }
+        let object = &change["object"];
+        let keep_version = self
+            .recorded
+            .get(&key)
+            .is_some_and(|old| same_step((old, object), (old, old)));
+        self.recorded.insert(key.clone(), object.clone());
+        let object = typed(API_VERSION, text(change, "kind"), object);
+        self.double()
+            .interfere(key, Some(object.into_value()), keep_version);
+    }
+
+    fn perform(&mut self, step: &Value) -> Result<Option<Status>, String> {
+        let failed = |error: PluginError| error.to_string();
+        match text(step, "step") {
+            "preenqueue" => self
+                .instance
+                .pre_enqueue(&self.pod)
+                .map(Some)
+                .map_err(failed),
+            "prefilter" => self.pre_filter(step).map(Some),
+            "filter" => self.filter(text(step, "node")).map(Some),
+            "postfilter" => {
+                let cycle = self.cycle()?;
+                let Nomination { status, node } =
+                    self.instance.post_filter(cycle).map_err(failed)?;
+                match (step.get("postFilterResult"), node) {
+                    (Some(Value::Null) | None, None) => Ok(Some(status)),
+                    (expected, node) => Err(format!("nominated {node:?}, not {expected:?}")),
+                }
+            }
+            "prescore" => {
+                let nodes = list(step, "nodes").iter().filter_map(Value::as_str);
+                let slots: Result<Vec<Slot>, _> = nodes.map(|node| self.slot(node)).collect();
+                let cycle = self.cycle()?;
+                self.instance
+                    .pre_score(cycle, &slots?)
+                    .map(Some)
+                    .map_err(failed)
+            }
+            "reserve" => {
+                let (cycle, slot) = (self.cycle()?, self.slot(text(step, "node"))?);
+                let Progress { status, plan } =
+                    self.instance.reserve(cycle, slot).map_err(failed)?;
+                self.plan = Some(plan);
+                Ok(Some(status))
+            }
+            "prebind" | "unreserve" | "postbind" => self.bind(step).map_err(failed),
+            other => Err(format!("there is no step {other:?}")),
+        }
+    }
+
+    fn pre_filter(&mut self, step: &Value) -> Result<Status, String> {
+        let at = self.double().revision();
+        let (cycle, scope) = self
+            .instance
+            .pre_filter(&self.pod, at)
+            .map_err(|error| error.to_string())?;
+        self.cycle = Some(cycle);
+        match (scope, step.get("preFilterResult")) {
+            (Scope::Rejected(status), _) => Ok(status),
+            (Scope::Skip, _) => Ok(Status {
+                code: dractl::plugin::Code::Skip,
+                reasons: Vec::new(),
+            }),
+            (Scope::AllNodes, Some(Value::Null) | None) => Ok(Status::success()),
+            (scope, expected) => Err(format!("{scope:?}, not {expected:?}")),
+        }
+    }
+
+    fn filter(&mut self, node: &str) -> Result<Status, String> {
+        let (cycle, slot) = (self.cycle()?, self.slot(node)?);
+        let mut answers = self
+            .instance
+            .filter(cycle, &[slot])
+            .map_err(|error| error.to_string())?;
+        match answers.verdicts.as_slice() {
+            [verdict] if (*verdict as usize) < answers.statuses.len() => {
+                Ok(answers.statuses.swap_remove(*verdict as usize))
+            }
+            verdicts => Err(format!("verdicts {verdicts:?} for one node")),
+        }
+    }
+
+    fn bind(&mut self, step: &Value) -> Result<Option<Status>, PluginError> {
+        let (pod, node) = (self.pod.clone(), text(step, "node").to_owned());
+        let plan = self.plan.clone();
+        let call = match text(step, "step") {
+            "prebind" => BindingCall::PreBind {
+                pod,
+                node,
+                plan: plan.unwrap_or_default(),
+            },
+            "unreserve" => BindingCall::Unreserve { pod, node, plan },
+            _ => BindingCall::PostBind {
+                pod,
+                node,
+                plan: plan.unwrap_or_default(),
+            },
+        };
+        let progress = run_binding(self.plugin, &self.services, &self.double, call)?;
+        Ok(progress.map(|Progress { status, plan }| {
+            self.plan = Some(plan);
+            status
+        }))
+    }
+
+    fn cycle(&self) -> Result<CycleId, String> {
+        self.cycle
+            .ok_or_else(|| "there was no prefilter".to_owned())
+    }
+
+    fn slot(&self, node: &str) -> Result<Slot, String> {
+        let slot = self.nodes.iter().position(|name| name == node);
+        slot.map(|slot| slot as Slot)
+            .ok_or_else(|| format!("there is no node {node:?}"))
+    }
+
+    fn compare_changes(
+        &mut self,
+        expected: &[Value],
+        before: &BTreeMap<Key, Value>,
+        after: &BTreeMap<Key, Value>,
+    ) -> Result<(), String> {
+        let keys = before.keys().chain(after.keys());
+        let mut changed: BTreeMap<_, _> = keys
+            .filter(|key| before.get(key) != after.get(key))
+            .map(|key| (key.clone(), (before.get(key), after.get(key))))
+            .collect();
+        for change in expected {
+            let key = key(change);
+            let object = &change["object"];
+            let actual = changed.remove(&key);
+            let old = self.recorded.remove(&key);
+            let same = match (text(change, "op"), &actual) {
+                ("create", Some((None, Some(new)))) => same_created_object(object, new),
+                ("update", Some((Some(before), Some(after)))) => {
+                    let old = old.as_ref().unwrap_or(&Value::Null);
+                    same_object(object, after) && same_step((old, object), (before, after))
+                }
+                ("delete", Some((Some(_), None))) => true,
+                _ => false,
+            };
+            if !same {
+                return Err(format!("change is {}, not {change}", show(actual)));
+            }
+            if text(change, "op") != "delete" {
+                self.recorded.insert(key, object.clone());
+            }
+        }
+        match changed.into_iter().next() {
+            Some((key, change)) => Err(format!(
+                "unexpected change of {key:?}: {}",
+                show(Some(change))
+            )),
+            None => Ok(()),
+        }
+    }
+
+    fn compare_claims(
+        &self,
+        what: &str,
+        expected: &[Value],
+        actual: &[Value],
+    ) -> Result<(), String> {
+        let by_uid = |claims: &[Value]| -> BTreeMap<String, Value> {
+            claims
+                .iter()
+                .map(|claim| (uid(claim), claim.clone()))
+                .collect()
+        };
+        let (expected, mut actual) = (by_uid(expected), by_uid(actual));
+        for (uid, claim) in expected {
+            let Some(found) = actual.remove(&uid) else {
+                return Err(format!("{what}: missing {claim}"));
+            };
+            let loaded = self.loaded.get(&uid).unwrap_or(&Value::Null);
+            if !same_object(&claim, &found) || !same_step((loaded, &claim), (loaded, &found)) {
+                return Err(format!("{what}: {found}, not {claim}"));
+            }
+        }
+        match actual.into_values().next() {
+            Some(claim) => Err(format!("{what}: unexpected {claim}")),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Runs a binding call to its end; sleeping makes the double's clock advance.
+pub fn run_binding(
+    plugin: &dyn Plugin,
+    services: &SharedServices,
+    double: &Mutex<Double>,
+    call: BindingCall,
+) -> Result<Option<Progress>, PluginError> {
+    let mut run = plugin.binding(services.clone(), call)?;
+    loop {
+        match run.resume() {
+            Step::Done(outcome) => return outcome,
+            Step::Suspended(Suspension::Sleep { nanoseconds }) => {
+                let mut double = double.lock().unwrap_or_else(|broken| broken.into_inner());
+                double.now += nanoseconds;
+                double.journal.push(format!("sleep {nanoseconds}"));
+            }
+            Step::Suspended(_) => {}
+        }
+    }
+}
+
+fn compare_status(expected: Option<&Value>, actual: Option<&Status>) -> Result<(), String> {
+    let (Some(expected), Some(actual)) = (expected, actual) else {
+        return match (expected, actual) {
+            (None, None) => Ok(()),
+            _ => Err(format!("status {actual:?}, not {expected:?}")),
+        };
+    };
+    let code = text(expected, "code");
+    let reasons: Vec<_> = list(expected, "reasons")
+        .iter()
+        .filter_map(Value::as_str)
+        .collect();
+    let same_reasons = reasons.len() == actual.reasons.len()
+        && reasons
+            .iter()
+            .zip(&actual.reasons)
+            .all(|(expected, actual)| same_text(expected, actual));
+    let error = expected.get("error").and_then(Value::as_str);
+    let same_error = error.is_none_or(|error| same_text(error, &actual.message()));
+    match format!("{:?}", actual.code) == code && same_reasons && same_error {
+        true => Ok(()),
+        false => Err(format!("status {actual:?}, not {expected}")),
+    }
+}
+
+fn compare_calls(expected: &[Value], actual: &[Value]) -> Result<(), String> {
+    match expected == actual {
+        true => Ok(()),
+        false => Err(format!(
+            "API calls {}, not {}",
+            Value::from(actual),
+            Value::from(expected)
+        )),
+    }
+}
+
+fn show(change: Option<(Option<&Value>, Option<&Value>)>) -> String {
+    let object = |object: Option<&Value>| object.map_or("nothing".to_owned(), Value::to_string);
+    match change {
+        Some((before, after)) => format!("{} -> {}", object(before), object(after)),
+        None => "none".into(),
+    }
+}
+
+/// Kind, namespace and name of `{"kind": ..., "object": ...}`.
+fn key(stored: &Value) -> Key {
+    let metadata = &stored["object"]["metadata"];
+    (
+        Kind::of(API_VERSION, text(stored, "kind")),
+        text(metadata, "namespace").to_owned(),
+        text(metadata, "name").to_owned(),
+    )
+}
+
+fn name(object: &Value) -> String {
+    text(&object["metadata"], "name").to_owned()
+}
+
+fn uid(object: &Value) -> String {
+    text(&object["metadata"], "uid").to_owned()
+}
+
+/// A string; absent is empty.
+pub fn text<'v>(value: &'v Value, field: &str) -> &'v str {
+    value.get(field).and_then(Value::as_str).unwrap_or_default()
+}
+
+/// A list; absent and null are empty.
+pub fn list<'v>(value: &'v Value, field: &str) -> &'v [Value] {
+    value
+        .get(field)
+        .and_then(Value::as_array)
+        .map_or(&[], Vec::as_slice)
 }

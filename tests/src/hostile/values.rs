@@ -173,15 +173,14 @@ fn quantities_of_nodes_and_pods() {
     }
     let huge = "9".repeat(1 << 20);
     let objects = cluster(vec![needs(huge.as_str().into()), has("1".into())]);
+    let part = "Pod default/p: spec.containers[0].resources.requests[cpu]";
+    assert_fate("1 MB of digits", objects, Refused("input-error", part));
+    let part = "node(s) could not be read: status.allocatable[cpu]";
+    let objects = cluster(vec![needs("1".into()), has(huge.into())]);
     assert_fate(
-        "1 MB of digits",
+        "a node of 1 MB of digits",
         objects,
-        Refused("unschedulable", "Insufficient cpu"),
-    );
-    assert_fate(
-        "on a node of 1 MB of digits",
-        cluster(vec![needs("1".into()), has(huge.into())]),
-        Placed(1),
+        Refused("unschedulable", part),
     );
 }
 
