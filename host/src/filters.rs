@@ -20,7 +20,7 @@ use serde_json::Value;
 
 use crate::object::{Object, ObjectRef};
 use crate::plugin::{Code, Slot};
-use names::Names;
+use names::{Id, Names};
 use node_affinity::{Labels, NodeAffinity};
 pub use not_imitated::{Held, held, no_preemption, not_imitated};
 pub use priority::PriorityClasses;
@@ -169,6 +169,8 @@ pub struct Filters {
     /// By namespace and name.
     pods: HashMap<(Arc<str>, Arc<str>), PlacedPod>,
     names: Names,
+    /// How many nodes state each resource beside the four named ones.
+    stated: HashMap<Id, usize>,
 }
 
 impl Filters {
@@ -196,6 +198,10 @@ impl Filters {
             .as_ref()
             .err()
             .map(|problem| format!("{}: {problem}", node.id()));
+        self.remove_node(slot);
+        for name in facts.allocatable.iter().flat_map(Allocatable::others) {
+            *self.stated.entry(name).or_default() += 1;
+        }
         let slot = slot as usize;
         if self.nodes.len() <= slot {
             self.nodes.resize(slot + 1, None);
@@ -206,8 +212,12 @@ impl Filters {
 
     /// Removes the node with this number.
     pub fn remove_node(&mut self, slot: Slot) {
-        if let Some(node) = self.nodes.get_mut(slot as usize) {
-            *node = None;
+        let node = self.nodes.get_mut(slot as usize).and_then(Option::take);
+        let allocatable = node.and_then(|node| node.allocatable.ok());
+        for name in allocatable.iter().flat_map(Allocatable::others) {
+            if let Some(count) = self.stated.get_mut(&name) {
+                *count = count.saturating_sub(1);
+            }
         }
     }
 
@@ -256,7 +266,20 @@ impl Filters {
 
     /// As `prepare`, with an error that does not name the pod.
     pub(crate) fn requirements(&self, pod: &Object) -> Result<PodRequirements, String> {
-        PodRequirements::of(pod.value(), &self.names)
+        self.read(pod).map(|(requirements, _)| requirements)
+    }
+
+    /// Extended resources that the pod requests and no node states: manifests that were never applied name resources whose
+    /// device plugin does not run. They are not checked.
+    pub fn not_checked(&self, pod: &Object) -> Vec<String> {
+        self.read(pod).map_or(Vec::new(), |(_, names)| names)
+    }
+
+    fn read(&self, pod: &Object) -> Result<(PodRequirements, Vec<String>), String> {
+        let mut requirements = PodRequirements::of(pod.value(), &self.names)?;
+        let is_offered = |name: Id| self.stated.get(&name).is_some_and(|nodes| *nodes > 0);
+        let names = requirements.resources.without_extended(is_offered);
+        Ok((requirements, names))
     }
 
     /// Whether the pod may go to the node with this number.

@@ -7,6 +7,10 @@ mod build_script;
 #[cfg(test)]
 mod cel_cases;
 #[cfg(test)]
+mod cli;
+#[cfg(test)]
+mod command;
+#[cfg(test)]
 mod conformance;
 #[cfg(test)]
 mod contract;
@@ -15,6 +19,8 @@ mod end_to_end;
 #[cfg(test)]
 mod fixture;
 #[cfg(test)]
+mod hostile;
+#[cfg(test)]
 mod limits;
 #[cfg(test)]
 mod load;
@@ -22,6 +28,8 @@ mod load;
 mod repository;
 #[cfg(test)]
 mod sandbox;
+#[cfg(test)]
+mod scenarios;
 #[cfg(test)]
 mod schema;
 #[cfg(test)]

@@ -52,16 +52,17 @@ pub fn runtime() -> anyhow::Result<Runtime> {
 }
 
 /// What a plugin is configured with.
-pub fn settings(profile: &str, features: &[(String, bool)]) -> Settings {
+pub fn settings(profile: &str, features: &[(String, bool)], search_steps: Option<u64>) -> Settings {
     let features: serde_json::Map<_, _> = features
         .iter()
         .map(|(name, on)| (name.clone(), (*on).into()))
         .collect();
-    let config = json!({"profile": profile, "features": features})
-        .to_string()
-        .into_bytes();
+    let mut config = json!({"profile": profile, "features": features});
+    if let Some(steps) = search_steps {
+        config["allocatorSteps"] = steps.into();
+    }
     Settings {
-        config,
+        config: config.to_string().into_bytes(),
         limits: Limits::default(),
     }
 }

@@ -82,9 +82,7 @@ pub(super) fn read(
     warnings.extend(unknown);
     cluster.deliver();
     if cluster.count(&Kind::new("Node")) == 0 {
-        bail!(
-            "no Node in the input: pods cannot be placed; add the output of `kubectl get nodes -o yaml`"
-        );
+        bail!(no_node(&input.object_errors));
     }
     let input_errors = affected(&cluster, &input.object_errors);
     let unreadable_pods = unreadable(&input.object_errors);
@@ -99,6 +97,16 @@ pub(super) fn read(
 
 fn group(kind: &Kind) -> Option<&str> {
     kind.as_str().split_once('.').map(|(_, group)| group)
+}
+
+fn no_node(errors: &[ObjectError]) -> String {
+    let broken = errors
+        .iter()
+        .find(|error| error.object.kind == Kind::new("Node"));
+    match broken {
+        Some(error) => format!("no usable Node in the input: {error}"),
+        None => "no Node in the input: pods cannot be placed; add the output of `kubectl get nodes -o yaml`".to_owned(),
+    }
 }
 
 /// Objects in an API version that the plugin does not declare.
@@ -172,12 +180,17 @@ fn is_named(broken: &ObjectRef, kind: &Kind, namespace: &str, name: &str) -> boo
         && *broken.name == *name
 }
 
+/// Pods among what could not be used; a group in their version may be what is wrong with them.
 fn unreadable(errors: &[ObjectError]) -> Vec<PodOutcome> {
     let pods = errors
         .iter()
-        .filter(|error| error.object.kind.as_str() == "Pod");
+        .filter(|error| error.object.kind.short() == "Pod");
     let outcomes = pods.filter_map(|error| {
-        let metadata = json!({"namespace": &*error.object.namespace, "name": &*error.object.name});
+        let namespace = match &*error.object.namespace {
+            "" => "default",
+            namespace => namespace,
+        };
+        let metadata = json!({"namespace": namespace, "name": &*error.object.name});
         let pod =
             Object::from_value(json!({"apiVersion": "v1", "kind": "Pod", "metadata": metadata}))
                 .ok()?;

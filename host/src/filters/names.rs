@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 /// Number of a string.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Id(u32);
 
 impl Id {

@@ -47,6 +47,15 @@ impl Resources {
         Ok(Self::rounded(&total))
     }
 
+    /// Takes out the extended resources that are not offered, and tells which they are.
+    pub(super) fn without_extended(&mut self, is_offered: impl Fn(Id) -> bool) -> Vec<String> {
+        let is_kept = |name: &Name| !is_extended(&name.text) || is_offered(name.id);
+        let left_out = self.others.iter().filter(|(name, _)| !is_kept(name));
+        let left_out = left_out.map(|(name, _)| name.text.clone()).collect();
+        self.others.retain(|(name, _)| is_kept(name));
+        left_out
+    }
+
     /// Looks up the numbers of all names.
     pub(super) fn resolve(&mut self, names: &Names) {
         self.others
@@ -89,6 +98,11 @@ fn find(others: &Others, name: Id) -> i128 {
 /// Whether upstream counts a resource beside the four named ones.
 fn is_scalar(name: &str) -> bool {
     name.contains('/') || name.starts_with("hugepages-") || name.starts_with("attachable-volumes-")
+}
+
+/// Whether device plugins offer it.
+fn is_extended(name: &str) -> bool {
+    name.contains('/')
 }
 
 /// Init containers run one after another, before the others: the largest counts, on top of the sidecars started before it.
@@ -217,6 +231,13 @@ impl Allocatable {
             pods: units(PODS),
             others: Some(others),
         })
+    }
+}
+
+impl Allocatable {
+    /// The resources beside the four named ones.
+    pub(super) fn others(&self) -> impl Iterator<Item = Id> {
+        self.others.iter().flatten().map(|(name, _)| *name)
     }
 }
 

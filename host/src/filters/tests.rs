@@ -32,8 +32,13 @@ fn verdict(filters: &Filters, pod: &Object) -> String {
     )
 }
 
+/// The node with slot 0; another one, too small for anybody, makes some resources known.
 fn with_node(node: &Object) -> Filters {
     let mut filters = Filters::new();
+    let known = json!({"allocatable": {"example.com/gpu": "0", "example.com/fpga": "0"}});
+    filters
+        .put_node(1, &self::node("known", json!({}), json!({}), known))
+        .unwrap_or_else(|error| panic!("{error}"));
     filters
         .put_node(0, node)
         .unwrap_or_else(|error| panic!("{error}"));

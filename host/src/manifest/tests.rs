@@ -317,7 +317,7 @@ fn wrong_forms_are_errors_of_their_object() {
     let input = ok("apiVersion: a/b/c\nkind: Pod\nmetadata: {name: p}\n");
     assert_eq!(
         errors(&input),
-        ["in.yaml:1: Pod p: apiVersion \"a/b/c\" is not of the form group/version"]
+        ["in.yaml:1: Pod default/p: apiVersion \"a/b/c\" is not of the form group/version"]
     );
 }
 
@@ -478,5 +478,33 @@ fn the_scenarios_are_read_without_objection() {
         count >= 30,
         "only {count} scenarios in {}",
         shared.display()
+    );
+}
+
+#[test]
+fn names_longer_than_any_server_takes_are_cut_in_messages() {
+    let long = "x".repeat(254);
+    let input = ok(&format!(
+        "kind: Pod\nmetadata: {{name: {long}}}\n---\nkind: Pod\nmetadata: {{name: {}}}\n",
+        &long[1..]
+    ));
+    let cut = format!("{}...", "x".repeat(63));
+    assert_eq!(
+        errors(&input),
+        [format!(
+            "in.yaml:1: Pod default/{cut}: metadata.name has 254 bytes; at most 253 are allowed"
+        )]
+    );
+    assert_eq!(input.objects.len(), 1);
+}
+
+#[test]
+fn what_only_looks_like_an_object_is_passed_over() {
+    let keep = |kind: &Kind| needed_by_host(kind);
+    let config = "apiVersion: v1\nkind: Config\nclusters: []\n";
+    let input = read_text("in.yaml", config, &keep).unwrap();
+    assert_eq!(
+        messages(&input),
+        ["in.yaml:1: Config without metadata.name: v1 has no kind Config; correct its apiVersion"]
     );
 }

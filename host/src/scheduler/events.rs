@@ -119,6 +119,7 @@ impl Scheduler {
             Intake::Pending => {
                 let (priority, warning) = self.native.priority(&pod);
                 outcome.warnings = intake::warnings(&pod);
+                outcome.warnings.extend(self.native.not_checked(&pod));
                 outcome.warnings.extend(warning);
                 let now = self.now();
                 self.queue.add(pod.clone(), priority, now, &mut self.seat);

@@ -167,6 +167,16 @@ impl Native {
         })
     }
 
+    /// What of a pod is not checked, in words.
+    pub fn not_checked(&self, pod: &Object) -> Option<String> {
+        let names = self.filters.not_checked(pod);
+        let text = || {
+            let names = names.join(", ");
+            format!("requests {names}, which no node in the input has: not checked")
+        };
+        (!names.is_empty()).then(text)
+    }
+
     /// A pod's priority, and what is wrong with it.
     pub fn priority(&self, pod: &Object) -> (i64, Option<String>) {
         let priority = self.classes.of_or_default(pod);

@@ -251,3 +251,35 @@ fn codes_tell_whether_removing_pods_could_help() {
     assert_eq!(code("2"), Err(Code::Unschedulable));
     assert_eq!(code("5"), Err(Code::UnschedulableAndUnresolvable));
 }
+
+#[test]
+fn extended_resources_that_no_node_states_are_not_checked() {
+    let stating = |name: &str, resource: &str| {
+        let status = json!({"allocatable": {"cpu": "4", resource: "1"}});
+        node(name, json!({}), json!({}), status)
+    };
+    let wanted =
+        json!({"cpu": "1", "a.example.com/x": 1, "b.example.com/x": 2, "hugepages-2Mi": "2Mi"});
+    let wanted = pod("p", json!({"containers": [container(&wanted)]}));
+    let mut filters = Filters::new();
+    filters.put_node(0, &stating("n", "hugepages-2Mi")).unwrap();
+    assert_eq!(
+        filters.not_checked(&wanted),
+        ["a.example.com/x", "b.example.com/x"]
+    );
+    // The kernel's own are checked: 2 MB are more than the node's one byte.
+    let huge = "NodeResourcesFit: Insufficient hugepages-2Mi";
+    assert_eq!(verdict(&filters, &wanted), huge);
+    let two = stating("n", "b.example.com/x");
+    for slot in [1, 2] {
+        filters.put_node(slot, &two).unwrap();
+    }
+    assert_eq!(filters.not_checked(&wanted), ["a.example.com/x"]);
+    let both = "NodeResourcesFit: Insufficient b.example.com/x, Insufficient hugepages-2Mi";
+    assert_eq!(verdict(&filters, &wanted), both);
+    filters.remove_node(1);
+    assert_eq!(filters.not_checked(&wanted).len(), 1);
+    filters.put_node(2, &stating("n", "other/x")).unwrap();
+    assert_eq!(filters.not_checked(&wanted).len(), 2);
+    assert_eq!(verdict(&filters, &wanted), huge);
+}
