@@ -20,3 +20,5 @@ mod repository;
 mod stale;
 #[cfg(test)]
 mod tidy;
+#[cfg(test)]
+mod traps;
