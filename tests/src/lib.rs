@@ -36,3 +36,5 @@ mod schema;
 mod stale;
 #[cfg(test)]
 mod tidy;
+#[cfg(test)]
+mod traps;
