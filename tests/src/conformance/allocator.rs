@@ -46,7 +46,7 @@ fn run_one(file: &str, json: &Value, outcome: &mut Outcome) -> Result<(), String
     outcome.native = true;
     let name = node["metadata"]["name"].as_str().unwrap_or_default();
     let component = match scene(&case, &config, &[node.clone()])? {
-        Some(mut scene) => Some(scene.answer(name)?),
+        Some(mut scene) => Some(with_given_names(scene.answer(name)?)),
         None => None,
     };
     outcome.component = component.is_some();
@@ -176,7 +176,7 @@ impl Ran<'_> {
             if let Some(scene) = &mut scene {
                 *self.component = true;
                 let name = node["metadata"]["name"].as_str().unwrap_or_default();
-                let component = scene.answer(name)?;
+                let component = with_given_names(scene.answer(name)?);
                 if !agrees(&component, &native, true) {
                     return Err(format!(
                         "{config} on {name}: component {component:?}, native {native:?}"
@@ -193,25 +193,44 @@ fn scene(case: &Case<'_>, config: &Value, nodes: &[Value]) -> Result<Option<Scen
     let mut others: Vec<Value> = nodes.iter().map(|node| case.object("Node", node)).collect();
     others.extend(case.objects("DeviceClass", "classes"));
     others.extend(with_distinct_names(case.objects("ResourceSlice", "slices")));
-    others.extend(case.allocated_claims());
-    let claims = case.objects("ResourceClaim", "claimsToAllocate");
+    // Allocated claims may be called as those to be allocated; nothing names them.
+    for (i, mut held) in case.allocated_claims().into_iter().enumerate() {
+        held["metadata"]["name"] = format!("held-{i}").into();
+        others.push(held);
+    }
+    let claims = with_distinct_names(case.objects("ResourceClaim", "claimsToAllocate"));
     Scene::new(config, others, claims)
 }
 
-/// Upstream's tables repeat names of slices, which the API does not allow. Slices of one name keep their order.
-fn with_distinct_names(mut slices: Vec<Value>) -> Vec<Value> {
+/// Marks a name that upstream's tables repeat, which the API does not allow. Objects of one name keep their order.
+const REPEATED: &str = "-repeated-";
+
+fn with_distinct_names(mut objects: Vec<Value>) -> Vec<Value> {
     let mut seen = BTreeMap::new();
-    for slice in &mut slices {
-        let Some(name) = slice["metadata"]["name"].as_str().map(str::to_owned) else {
+    for object in &mut objects {
+        let metadata = &object["metadata"];
+        let key = (metadata["namespace"].to_string(), metadata["name"].clone());
+        let Some(name) = key.1.as_str().map(str::to_owned) else {
             continue;
         };
-        let times = seen.entry(name.clone()).or_insert(0);
+        let times = seen.entry((key.0, name.clone())).or_insert(0);
         if *times > 0 {
-            slice["metadata"]["name"] = format!("{name}-{times:03}").into();
+            object["metadata"]["name"] = format!("{name}{REPEATED}{times:03}").into();
         }
         *times += 1;
     }
-    slices
+    objects
+}
+
+/// The component's answer with the names of the recording.
+fn with_given_names(answer: Answer) -> Answer {
+    let Answer::Error(mut text) = answer else {
+        return answer;
+    };
+    while let Some(at) = text.find(REPEATED) {
+        text.replace_range(at..at + REPEATED.len() + 3, "");
+    }
+    Answer::Error(text)
 }
 
 /// Whether an answer is the recorded one.

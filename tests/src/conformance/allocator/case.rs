@@ -143,15 +143,19 @@ impl<'a> Case<'a> {
         let mut claims = self.objects("ResourceClaim", "allocatedClaims");
         let listed = [
             ("allocatedDevices", None),
-            ("allocatedSharedDeviceIDs", None),
-            ("allocatedCapacity", Some("capacity")),
+            ("allocatedSharedDeviceIDs", Some("shareID")),
+            ("allocatedCapacity", Some("consumedCapacity")),
         ];
-        for (field, capacity) in listed {
+        for (field, sharing) in listed {
             for (i, device) in self.list(field).iter().enumerate() {
-                let mut result = device.clone();
+                let mut result = match device {
+                    Value::Object(_) => device.clone(),
+                    other => json!({"device": other}),
+                };
                 result["request"] = "r".into();
-                if let Some(consumed) = capacity.and_then(|key| device.get(key)) {
-                    result["consumedCapacity"] = consumed.clone();
+                // Whatever the table calls it: the device is shared.
+                if let Some(key) = sharing.filter(|key| device.get(key).is_none()) {
+                    result[key] = device.clone();
                 }
                 let name = format!("{}-{i}", field.to_ascii_lowercase());
                 let claim = json!({"metadata": {"name": name, "namespace": "default", "uid": name},
