@@ -104,10 +104,12 @@ impl<'a> Run<'a> {
             recorded.insert(key(stored), stored["object"].clone());
             loaded.insert(uid(&stored["object"]), stored["object"].clone());
         }
+        let pod = typed("v1", "Pod", &case["pod"]);
         for claim in list(case, "inFlightBefore") {
             let claim = claim.get("object").unwrap_or(claim);
             loaded.entry(uid(claim)).or_insert_with(|| claim.clone());
-            double.load_in_flight("another pod", claim);
+            // In the recorded map nobody owns an entry: whoever asks may take it out.
+            double.load_in_flight(&pod.id().uid, claim);
         }
         let nodes = list(case, "nodes").iter().map(name).collect();
         let double = shared(double);
@@ -117,7 +119,7 @@ impl<'a> Run<'a> {
             instance: plugin.scheduling(services.clone())?,
             double,
             services,
-            pod: typed("v1", "Pod", &case["pod"]),
+            pod,
             nodes,
             cycle: None,
             plan: None,
