@@ -17,6 +17,7 @@ mod allocator;
 mod cel;
 mod compare;
 pub mod double;
+pub mod driver;
 mod helpers;
 mod hints;
 pub mod plugin;
@@ -159,6 +160,14 @@ fn note(mut line: String) {
     eprint!("{line}");
 }
 
+#[allow(
+    clippy::print_stdout,
+    reason = "the lines are what the test is run for"
+)]
+fn say(line: &str) {
+    println!("{line}");
+}
+
 /// Runs every known file of a directory. The error lists the failed cases, or says that there is nothing to run.
 fn run_directory(directory: &Path) -> Result<(), String> {
     let mut files: Vec<PathBuf> = std::fs::read_dir(directory)
@@ -167,7 +176,7 @@ fn run_directory(directory: &Path) -> Result<(), String> {
         .collect();
     files.sort();
     // The harness may have left its line open.
-    println!();
+    say("");
     let (mut known, mut failed) = (0, Vec::new());
     for path in files {
         let file = path
@@ -186,9 +195,9 @@ fn run_directory(directory: &Path) -> Result<(), String> {
         known += 1;
         let text = std::fs::read_to_string(&path).map_err(|error| format!("{file}: {error}"))?;
         let tally = run_file(&file, &text, runner);
-        println!("conformance {file} {tally}");
+        say(&format!("conformance {file} {tally}"));
         for (rule, count) in &tally.differs {
-            println!("  differs in {count}: {rule}");
+            say(&format!("  differs in {count}: {rule}"));
         }
         failed.extend(tally.failed.iter().map(|why| format!("{file} {why}")));
     }

@@ -22,3 +22,5 @@ mod repository;
 mod stale;
 #[cfg(test)]
 mod tidy;
+#[cfg(test)]
+mod traps;

@@ -17,7 +17,7 @@ use dractl::plugin::{
 use serde_json::{Map, Value};
 
 pub use api::{api_error, conflict};
-use api::{recorded, resource};
+use api::{body, recorded, resource};
 
 /// ResourceClaim.
 pub const CLAIM: &str = "ResourceClaim.resource.k8s.io";
@@ -60,6 +60,8 @@ pub struct Double {
     pub server: BTreeMap<Key, Value>,
     /// API calls in the form of the recordings.
     pub calls: Vec<Value>,
+    /// The bodies of the calls: an object or, for a patch, its text.
+    pub bodies: Vec<Value>,
     /// What was asked of ledger and clock, and the calls again, in order, for tests of an order.
     pub journal: Vec<String>,
     /// What the plugin logged.
@@ -364,6 +366,7 @@ impl Services for Double {
         self.journal
             .push(format!("{verb:?} {}", call.kind().short()));
         self.calls.push(recorded);
+        self.bodies.push(body(&call));
         if let Some(at) = self.interferences.iter().position(|(on, _)| *on == verb)
             && let Some((_, deed)) = self.interferences.remove(at)
         {

@@ -2,17 +2,15 @@
 //! the host's plugin trait, with the double of the recordings as services.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, LazyLock, Mutex, MutexGuard};
+use std::sync::{LazyLock, Mutex};
 
-use dractl::object::{Kind, Object};
-use dractl::plugin::{
-    BUILT_IN, BindingCall, Component, CycleId, Limits, Nomination, Plan, Plugin, PluginError,
-    Progress, SchedulingInstance, Scope, Settings, SharedServices, Slot, Status, Step, Suspension,
-};
+use dractl::object::Kind;
+use dractl::plugin::{BUILT_IN, Component, Limits, Plugin, Settings, Slot, Status};
 use serde_json::{Value, json};
 
 use super::compare::{same_created_object, same_object, same_step, same_text};
-use super::double::{Double, Key, Stale, shared, typed};
+use super::double::{Double, Key, Stale, typed};
+use super::driver::Driver;
 use super::{Outcome, both};
 use crate::fixture::RUNTIME;
 use crate::native::Native;
@@ -54,29 +52,19 @@ pub fn component(config: &str) -> Component {
 }
 
 fn run_case(plugin: &dyn Plugin, case: &Value) -> Result<(), String> {
-    let mut run = Run::new(plugin, case).map_err(|error| error.to_string())?;
+    let mut run = Run::new(plugin, case)?;
     for (number, step) in list(case, "steps").iter().enumerate() {
         let name = text(step, "step");
         run.step(step)
             .map_err(|why| format!("step {number} {name} {}: {why}", text(step, "node")))?;
     }
-    if let Some(cycle) = run.cycle {
-        let ended = run.instance.end_cycle(cycle);
-        ended.map_err(|error| error.to_string())?;
-    }
-    Ok(())
+    run.driver.end_cycle()
 }
 
 struct Run<'a> {
-    plugin: &'a dyn Plugin,
-    instance: Box<dyn SchedulingInstance>,
-    double: Arc<Mutex<Double>>,
-    services: SharedServices,
-    pod: Object,
+    driver: Driver<'a>,
+    /// By slot.
     nodes: Vec<String>,
-    cycle: Option<CycleId>,
-    /// Whatever Reserve or PreBind returned last.
-    plan: Option<Plan>,
     /// What the recorded server stores.
     recorded: BTreeMap<Key, Value>,
     /// Claims as loaded, by uid.
@@ -84,7 +72,7 @@ struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    fn new(plugin: &'a dyn Plugin, case: &Value) -> Result<Self, PluginError> {
+    fn new(plugin: &'a dyn Plugin, case: &Value) -> Result<Self, String> {
         let mut double = Double::default();
         if text(case, "staleUpdateAnswer").contains("Conflict") {
             double.stale = Stale::Conflict;
@@ -111,27 +99,13 @@ impl<'a> Run<'a> {
             // In the recorded map nobody owns an entry: whoever asks may take it out.
             double.load_in_flight(&pod.id().uid, claim);
         }
-        let nodes = list(case, "nodes").iter().map(name).collect();
-        let double = shared(double);
-        let services: SharedServices = double.clone();
+        let driver = Driver::new(plugin, double, pod).map_err(|error| error.to_string())?;
         Ok(Self {
-            plugin,
-            instance: plugin.scheduling(services.clone())?,
-            double,
-            services,
-            pod,
-            nodes,
-            cycle: None,
-            plan: None,
+            driver,
+            nodes: list(case, "nodes").iter().map(name).collect(),
             recorded,
             loaded,
         })
-    }
-
-    fn double(&self) -> MutexGuard<'_, Double> {
-        self.double
-            .lock()
-            .unwrap_or_else(|broken| broken.into_inner())
     }
 
     fn step(&mut self, step: &Value) -> Result<(), String> {
@@ -139,14 +113,14 @@ impl<'a> Run<'a> {
             self.interfere(change);
         }
         let before = {
-            let mut double = self.double();
+            let mut double = self.driver.double();
             double.calls.clear();
             double.server.clone()
         };
         let status = self.perform(step)?;
         compare_status(step.get("status"), status.as_ref())?;
         let (calls, after, assumed, in_flight) = {
-            let double = self.double();
+            let double = self.driver.double();
             (
                 double.calls.clone(),
                 double.server.clone(),
@@ -164,7 +138,7 @@ impl<'a> Run<'a> {
         let key = key(change);
         if text(change, "op") == "delete" {
             self.recorded.remove(&key);
-            self.double().interfere(key, None, false);
+            self.driver.double().interfere(key, None, false);
             return;
         }
         let object = &change["object"];
@@ -174,108 +148,35 @@ impl<'a> Run<'a> {
             .is_some_and(|old| same_step((old, object), (old, old)));
         self.recorded.insert(key.clone(), object.clone());
         let object = typed(API_VERSION, text(change, "kind"), object);
-        self.double()
+        self.driver
+            .double()
             .interfere(key, Some(object.into_value()), keep_version);
     }
 
     fn perform(&mut self, step: &Value) -> Result<Option<Status>, String> {
-        let failed = |error: PluginError| error.to_string();
-        match text(step, "step") {
-            "preenqueue" => self
-                .instance
-                .pre_enqueue(&self.pod)
-                .map(Some)
-                .map_err(failed),
-            "prefilter" => self.pre_filter(step).map(Some),
-            "filter" => self.filter(text(step, "node")).map(Some),
-            "postfilter" => {
-                let cycle = self.cycle()?;
-                let Nomination { status, node } =
-                    self.instance.post_filter(cycle).map_err(failed)?;
-                match (step.get("postFilterResult"), node) {
-                    (Some(Value::Null) | None, None) => Ok(Some(status)),
-                    (expected, node) => Err(format!("nominated {node:?}, not {expected:?}")),
-                }
+        for result in ["preFilterResult", "postFilterResult"] {
+            // The driver takes anything but none for a failure.
+            if step.get(result).is_some_and(|result| !result.is_null()) {
+                return Err(format!("a recorded {result} is not understood"));
             }
+        }
+        let node = text(step, "node");
+        match text(step, "step") {
+            "preenqueue" => self.driver.pre_enqueue().map(Some),
+            "prefilter" => self.driver.pre_filter().map(Some),
+            "filter" => self.driver.filter(self.slot(node)?).map(Some),
+            "postfilter" => self.driver.post_filter().map(Some),
             "prescore" => {
                 let nodes = list(step, "nodes").iter().filter_map(Value::as_str);
                 let slots: Result<Vec<Slot>, _> = nodes.map(|node| self.slot(node)).collect();
-                let cycle = self.cycle()?;
-                self.instance
-                    .pre_score(cycle, &slots?)
-                    .map(Some)
-                    .map_err(failed)
+                self.driver.pre_score(&slots?).map(Some)
             }
-            "reserve" => {
-                let (cycle, slot) = (self.cycle()?, self.slot(text(step, "node"))?);
-                let Progress { status, plan } =
-                    self.instance.reserve(cycle, slot).map_err(failed)?;
-                self.plan = Some(plan);
-                Ok(Some(status))
-            }
-            "prebind" | "unreserve" | "postbind" => self.bind(step).map_err(failed),
+            "reserve" => self.driver.reserve(self.slot(node)?).map(Some),
+            "prebind" => self.driver.pre_bind(node).map(Some),
+            "unreserve" => self.driver.unreserve(node).map(|()| None),
+            "postbind" => self.driver.post_bind(node).map(|()| None),
             other => Err(format!("there is no step {other:?}")),
         }
-    }
-
-    fn pre_filter(&mut self, step: &Value) -> Result<Status, String> {
-        let at = self.double().revision();
-        let (cycle, scope) = self
-            .instance
-            .pre_filter(&self.pod, at)
-            .map_err(|error| error.to_string())?;
-        self.cycle = Some(cycle);
-        match (scope, step.get("preFilterResult")) {
-            (Scope::Rejected(status), _) => Ok(status),
-            (Scope::Skip, _) => Ok(Status {
-                code: dractl::plugin::Code::Skip,
-                reasons: Vec::new(),
-            }),
-            (Scope::AllNodes, Some(Value::Null) | None) => Ok(Status::success()),
-            (scope, expected) => Err(format!("{scope:?}, not {expected:?}")),
-        }
-    }
-
-    fn filter(&mut self, node: &str) -> Result<Status, String> {
-        let (cycle, slot) = (self.cycle()?, self.slot(node)?);
-        let mut answers = self
-            .instance
-            .filter(cycle, &[slot])
-            .map_err(|error| error.to_string())?;
-        match answers.verdicts.as_slice() {
-            [verdict] if (*verdict as usize) < answers.statuses.len() => {
-                Ok(answers.statuses.swap_remove(*verdict as usize))
-            }
-            verdicts => Err(format!("verdicts {verdicts:?} for one node")),
-        }
-    }
-
-    fn bind(&mut self, step: &Value) -> Result<Option<Status>, PluginError> {
-        let (pod, node) = (self.pod.clone(), text(step, "node").to_owned());
-        let plan = self.plan.clone();
-        let call = match text(step, "step") {
-            "prebind" => BindingCall::PreBind {
-                pod,
-                node,
-                plan: plan.unwrap_or_default(),
-            },
-            "unreserve" => BindingCall::Unreserve { pod, node, plan },
-            _ => BindingCall::PostBind {
-                pod,
-                node,
-                plan: plan.unwrap_or_default(),
-            },
-        };
-        let progress = run_binding(self.plugin, &self.services, &self.double, call)?;
-        Ok(progress.map(|Progress { status, plan }| {
-            self.plan = Some(plan);
-            status
-        }))
-    }
-
-    fn cycle(&self) -> Result<CycleId, String> {
-        self.cycle
-            .ok_or_else(|| "there was no prefilter".to_owned())
     }
 
     fn slot(&self, node: &str) -> Result<Slot, String> {
@@ -350,27 +251,6 @@ impl<'a> Run<'a> {
         match actual.into_values().next() {
             Some(claim) => Err(format!("{what}: unexpected {claim}")),
             None => Ok(()),
-        }
-    }
-}
-
-/// Runs a binding call to its end; sleeping makes the double's clock advance.
-pub fn run_binding(
-    plugin: &dyn Plugin,
-    services: &SharedServices,
-    double: &Mutex<Double>,
-    call: BindingCall,
-) -> Result<Option<Progress>, PluginError> {
-    let mut run = plugin.binding(services.clone(), call)?;
-    loop {
-        match run.resume() {
-            Step::Done(outcome) => return outcome,
-            Step::Suspended(Suspension::Sleep { nanoseconds }) => {
-                let mut double = double.lock().unwrap_or_else(|broken| broken.into_inner());
-                double.now += nanoseconds;
-                double.journal.push(format!("sleep {nanoseconds}"));
-            }
-            Step::Suspended(_) => {}
         }
     }
 }

@@ -148,6 +148,18 @@ pub(super) fn recorded(call: &ApiCall) -> Value {
     recorded
 }
 
+/// What is sent with a call.
+pub(super) fn body(call: &ApiCall) -> Value {
+    match call {
+        ApiCall::Get { .. } | ApiCall::Delete { .. } => Value::Null,
+        ApiCall::Create { object }
+        | ApiCall::Update { object }
+        | ApiCall::UpdateStatus { object }
+        | ApiCall::Apply { object, .. } => object.value().clone(),
+        ApiCall::PatchStatus { patch, .. } => String::from_utf8_lossy(patch).into(),
+    }
+}
+
 fn target(call: &ApiCall) -> Key {
     match call {
         ApiCall::Get {

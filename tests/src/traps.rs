@@ -1,0 +1,24 @@
+//! What a reimplementation of the plugin most likely gets wrong (spec section 15), and the defects of 1.31 that show in calls
+//! of the plugin (section 14, D10 to D16), literally in one profile and corrected in the other.
+//!
+//! Traps of the allocator (T4, T5, T15, T16, T18) have their tests beside it in `guest/src/allocator/tests`, those of the host's
+//! claim cache (T22) in `host/src/cluster`.
+
+mod binding;
+mod cycle;
+mod defects;
+mod scene;
+
+use dractl::plugin::{Code, Status};
+
+/// Checks code and text.
+#[track_caller]
+fn assert_status(actual: Result<Status, String>, code: Code, message: &str) {
+    let actual = actual.unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!((actual.code, actual.message().as_str()), (code, message));
+}
+
+#[track_caller]
+fn assert_success(actual: Result<Status, String>) {
+    assert_status(actual, Code::Success, "");
+}
