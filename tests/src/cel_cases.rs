@@ -259,7 +259,8 @@ fn shared(file: &str) -> Option<String> {
 fn cel_cases() {
     let cases = match std::env::var("CEL_CASES") {
         Ok(path) => {
-            std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"))
+            let file = crate::repository::given(&path);
+            std::fs::read_to_string(file).unwrap_or_else(|error| panic!("{path}: {error}"))
         }
         Err(_) => match shared("data/cel/cases.jsonl") {
             Some(cases) => cases,
@@ -267,7 +268,8 @@ fn cel_cases() {
         },
     };
     let summary = run(&cases).unwrap_or_else(|error| panic!("{error}"));
-    println!("{}{summary}", summary.noted);
+    // The harness may have left its line open.
+    println!("\n{}{summary}", summary.noted);
     let total = summary.right + summary.kind_differs + summary.wrong;
     assert!(total > 0, "no case in the file");
     assert!(

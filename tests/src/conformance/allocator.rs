@@ -276,3 +276,36 @@ fn placement(answer: &Answer) -> Option<Vec<Vec<[String; 4]>>> {
         Answer::Error(_) | Answer::NotImplemented(_) => None,
     }
 }
+
+#[test]
+fn a_line_that_cannot_be_interpreted_fails() {
+    let case = json!({"tag": "dynamic-resource-allocation v0.31.13", "node": {"metadata": {"name": "n"}}, "classes": [],
+        "slices": [], "claimsToAllocate": [], "expectResults": [], "expectError": null});
+    let file = "structured-allocator-v0.31.jsonl";
+    assert_eq!(run(file, 0, &case).verdict, Verdict::Passed);
+    let changes = [
+        ("tag", json!("dynamic-resource-allocation v0.99.0")),
+        ("node", json!({})),
+        ("expectResults", json!([{"devices": {}}])),
+        ("expectError", json!("stop allocation")),
+        ("slices", json!("none")),
+    ];
+    for (field, value) in changes {
+        let mut changed = case.clone();
+        changed[field] = value;
+        let verdict = run(file, 0, &changed).verdict;
+        assert!(
+            matches!(verdict, Verdict::Failed(_)),
+            "{field}: {verdict:?}"
+        );
+        let verdict = run_random(file, 0, &changed).verdict;
+        assert!(
+            matches!(verdict, Verdict::Failed(_)),
+            "{field}: {verdict:?}"
+        );
+    }
+    for runner in [run, run_random, super::cel::run, super::helpers::run] {
+        let verdict = runner("x.jsonl", 0, &json!({})).verdict;
+        assert!(matches!(verdict, Verdict::Failed(_)), "{verdict:?}");
+    }
+}

@@ -18,8 +18,14 @@ pub enum Answer {
 
 impl Answer {
     /// From results and the text of an error as they are recorded. Without claims nothing is allocated, which is no failure.
-    fn recorded(results: &Value, error: &Value, claims: usize) -> Result<Self, String> {
-        match (results, error) {
+    fn recorded(of: &Value, fields: [&str; 2], claims: usize) -> Result<Self, String> {
+        if fields.iter().all(|field| of.get(field).is_none()) {
+            return Err(format!(
+                "neither {} nor {} is recorded",
+                fields[0], fields[1]
+            ));
+        }
+        match fields.map(|field| &of[field]).into() {
             (_, Value::String(error)) => Ok(Self::Error(error.clone())),
             (Value::Array(results), Value::Null) if results.len() == claims => {
                 Ok(Self::Allocated(results.iter().map(without_empty).collect()))
@@ -27,7 +33,7 @@ impl Answer {
             (Value::Array(results), Value::Null) if results.is_empty() => Ok(Self::DoesNotFit),
             (Value::Null, Value::Null) if claims == 0 => Ok(Self::Allocated(Vec::new())),
             (Value::Null, Value::Null) => Ok(Self::DoesNotFit),
-            _ => Err(format!(
+            (results, error) => Err(format!(
                 "not an answer for {claims} claims: results {results}, error {error}"
             )),
         }
@@ -170,15 +176,12 @@ impl<'a> Case<'a> {
     /// The recorded answers for a line of one node, any of which is right.
     pub fn answers(&self) -> Result<Vec<Answer>, String> {
         let claims = self.list("claimsToAllocate").len();
-        let recorded = |results: &str, error: &str, of: &Value| {
-            Answer::recorded(&of[results], &of[error], claims)
-        };
         let mut answers = vec![match self.newest_channel() {
-            Some(of) => recorded("results", "error", of)?,
-            None => recorded("expectResults", "expectError", self.json)?,
+            Some(of) => Answer::recorded(of, ["results", "error"], claims)?,
+            None => Answer::recorded(self.json, ["expectResults", "expectError"], claims)?,
         }];
         for other in self.list("alsoObserved") {
-            answers.push(recorded("results", "error", other)?);
+            answers.push(Answer::recorded(other, ["results", "error"], claims)?);
         }
         Ok(answers)
     }
@@ -201,7 +204,7 @@ impl<'a> Case<'a> {
     /// The recorded answer of one entry of `expectPerNode`.
     pub fn answer_for(&self, entry: &Value) -> Result<Answer, String> {
         let claims = self.list("claimsToAllocate").len();
-        Answer::recorded(&entry["results"], &entry["error"], claims)
+        Answer::recorded(entry, ["results", "error"], claims)
     }
 }
 
