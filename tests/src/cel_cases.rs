@@ -269,7 +269,7 @@ fn cel_cases() {
     };
     let summary = run(&cases).unwrap_or_else(|error| panic!("{error}"));
     // The harness may have left its line open.
-    println!("\n{}{summary}", summary.noted);
+    crate::conformance::say(&format!("\n{}{summary}", summary.noted));
     let total = summary.right + summary.kind_differs + summary.wrong;
     assert!(total > 0, "no case in the file");
     assert!(

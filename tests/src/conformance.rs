@@ -164,11 +164,12 @@ fn note(mut line: String) {
     clippy::print_stdout,
     reason = "the lines are what the test is run for"
 )]
-fn say(line: &str) {
+pub(crate) fn say(line: &str) {
     println!("{line}");
 }
 
-/// Runs every known file of a directory; the label is printed before its name. The error lists the failed cases, or says that there is nothing to run.
+/// Runs every known file of a directory; the label is printed before its name. The error lists the failed cases, or says
+/// that there is nothing to run.
 fn run_directory(directory: &Path, label: &str) -> Result<(), String> {
     let mut files: Vec<PathBuf> = std::fs::read_dir(directory)
         .map_err(|error| format!("{}: {error}", directory.display()))?

@@ -43,7 +43,7 @@ fn run_one(file: &str, json: &Value, outcome: &mut Outcome) -> Result<(), String
     let native = native::answer(&case, &config, node)?;
     outcome.native = true;
     let name = node["metadata"]["name"].as_str().unwrap_or_default();
-    let component = match scene(&case, &config, &[node.clone()])? {
+    let component = match scene(&case, &config, std::slice::from_ref(node))? {
         Some(mut scene) => Some(with_given_names(scene.answer(name)?)),
         None => None,
     };

@@ -42,8 +42,9 @@ impl Answer {
 
 /// A value without what Go leaves out: null, `""`, `[]`, `{}` and an `adminAccess` that is false.
 pub fn without_empty(value: &Value) -> Value {
-    let is_empty = |value: &Value| match value {
+    let is_empty = |key: &str, value: &Value| match value {
         Value::Null => true,
+        Value::Bool(flag) => key == "adminAccess" && !flag,
         Value::String(text) => text.is_empty(),
         Value::Array(list) => list.is_empty(),
         Value::Object(map) => map.is_empty(),
@@ -54,7 +55,7 @@ pub fn without_empty(value: &Value) -> Value {
         Value::Object(map) => map
             .iter()
             .map(|(key, value)| (key.clone(), without_empty(value)))
-            .filter(|(key, value)| !is_empty(value) && !(key == "adminAccess" && value == false))
+            .filter(|(key, value)| !is_empty(key, value))
             .collect::<Map<_, _>>()
             .into(),
         other => other.clone(),
