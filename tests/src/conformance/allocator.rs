@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
+use super::compare::same_text;
 use super::{Outcome, Verdict};
 use case::{Answer, Case};
 use component::Scene;
@@ -13,9 +14,6 @@ pub(super) mod case;
 pub(super) mod component;
 mod native;
 mod rules;
-mod text;
-
-pub(super) use text::same_error;
 
 /// A line with one node.
 pub fn run(file: &str, _number: usize, json: &Value) -> Outcome {
@@ -45,8 +43,8 @@ fn run_one(file: &str, json: &Value, outcome: &mut Outcome) -> Result<(), String
     let native = native::answer(&case, &config, node)?;
     outcome.native = true;
     let name = node["metadata"]["name"].as_str().unwrap_or_default();
-    let component = match scene(&case, &config, &[node.clone()])? {
-        Some(mut scene) => Some(scene.answer(name)?),
+    let component = match scene(&case, &config, std::slice::from_ref(node))? {
+        Some(mut scene) => Some(with_given_names(scene.answer(name)?)),
         None => None,
     };
     outcome.component = component.is_some();
@@ -71,29 +69,21 @@ fn run_one(file: &str, json: &Value, outcome: &mut Outcome) -> Result<(), String
     Ok(())
 }
 
-/// One line in so many goes through the component, too.
-const SAMPLE: usize = 5;
-
 /// A line with several nodes and an answer for each, in profile 1.31 and, for the devices chosen, in `current`.
-pub fn run_random(file: &str, number: usize, json: &Value) -> Outcome {
+pub fn run_random(file: &str, _number: usize, json: &Value) -> Outcome {
     let mut outcome = Outcome {
         verdict: Verdict::Passed,
         component: false,
         native: true,
     };
-    outcome.verdict = match random(file, number, json, &mut outcome.component) {
+    outcome.verdict = match random(file, json, &mut outcome.component) {
         Ok(verdict) => verdict,
         Err(why) => Verdict::Failed(why),
     };
     outcome
 }
 
-fn random(
-    file: &str,
-    number: usize,
-    json: &Value,
-    in_component: &mut bool,
-) -> Result<Verdict, String> {
+fn random(file: &str, json: &Value, in_component: &mut bool) -> Result<Verdict, String> {
     let case = Case::new(file, json)?;
     let nodes = case.list("nodes");
     let expected = case.list("expectPerNode");
@@ -106,7 +96,6 @@ fn random(
     }
     let mut ran = Ran {
         case: &case,
-        sampled: number.is_multiple_of(SAMPLE),
         component: in_component,
     };
     let recorded = ran.recorded(&case.config(), nodes, expected)?;
@@ -136,7 +125,6 @@ fn random(
 /// How a line with several nodes is run.
 struct Ran<'a> {
     case: &'a Case<'a>,
-    sampled: bool,
     /// Set when the component ran it.
     component: &'a mut bool,
 }
@@ -166,17 +154,14 @@ impl Ran<'_> {
 
     /// An answer for each node, the same from both implementations.
     fn answers(&mut self, config: &Value, nodes: &[Value]) -> Result<Vec<Answer>, String> {
-        let mut scene = match self.sampled {
-            true => scene(self.case, config, nodes)?,
-            false => None,
-        };
+        let mut scene = scene(self.case, config, nodes)?;
         let mut answers = Vec::new();
         for node in nodes {
             let native = native::answer(self.case, config, node)?;
             if let Some(scene) = &mut scene {
                 *self.component = true;
                 let name = node["metadata"]["name"].as_str().unwrap_or_default();
-                let component = scene.answer(name)?;
+                let component = with_given_names(scene.answer(name)?);
                 if !agrees(&component, &native, true) {
                     return Err(format!(
                         "{config} on {name}: component {component:?}, native {native:?}"
@@ -193,25 +178,44 @@ fn scene(case: &Case<'_>, config: &Value, nodes: &[Value]) -> Result<Option<Scen
     let mut others: Vec<Value> = nodes.iter().map(|node| case.object("Node", node)).collect();
     others.extend(case.objects("DeviceClass", "classes"));
     others.extend(with_distinct_names(case.objects("ResourceSlice", "slices")));
-    others.extend(case.allocated_claims());
-    let claims = case.objects("ResourceClaim", "claimsToAllocate");
+    // Allocated claims may be called as those to be allocated; nothing names them.
+    for (i, mut held) in case.allocated_claims().into_iter().enumerate() {
+        held["metadata"]["name"] = format!("held-{i}").into();
+        others.push(held);
+    }
+    let claims = with_distinct_names(case.objects("ResourceClaim", "claimsToAllocate"));
     Scene::new(config, others, claims)
 }
 
-/// Upstream's tables repeat names of slices, which the API does not allow. Slices of one name keep their order.
-fn with_distinct_names(mut slices: Vec<Value>) -> Vec<Value> {
+/// Marks a name that upstream's tables repeat, which the API does not allow. Objects of one name keep their order.
+const REPEATED: &str = "-repeated-";
+
+fn with_distinct_names(mut objects: Vec<Value>) -> Vec<Value> {
     let mut seen = BTreeMap::new();
-    for slice in &mut slices {
-        let Some(name) = slice["metadata"]["name"].as_str().map(str::to_owned) else {
+    for object in &mut objects {
+        let metadata = &object["metadata"];
+        let key = (metadata["namespace"].to_string(), metadata["name"].clone());
+        let Some(name) = key.1.as_str().map(str::to_owned) else {
             continue;
         };
-        let times = seen.entry(name.clone()).or_insert(0);
+        let times = seen.entry((key.0, name.clone())).or_insert(0);
         if *times > 0 {
-            slice["metadata"]["name"] = format!("{name}-{times:03}").into();
+            object["metadata"]["name"] = format!("{name}{REPEATED}{times:03}").into();
         }
         *times += 1;
     }
-    slices
+    objects
+}
+
+/// The component's answer with the names of the recording.
+fn with_given_names(answer: Answer) -> Answer {
+    let Answer::Error(mut text) = answer else {
+        return answer;
+    };
+    while let Some(at) = text.find(REPEATED) {
+        text.replace_range(at..at + REPEATED.len() + 3, "");
+    }
+    Answer::Error(text)
 }
 
 /// Whether an answer is the recorded one.
@@ -224,6 +228,20 @@ fn agrees(answer: &Answer, recorded: &Answer, ordered: bool) -> bool {
         (Answer::Error(ours), Answer::Error(theirs)) => same_error(ours, theirs),
         _ => answer == recorded,
     }
+}
+
+/// Whether our text counts as the recorded one.
+fn same_error(ours: &str, recorded: &str) -> bool {
+    // Of a class that cannot be used the kind of failure counts; PreFilter refuses such a pod before the allocator sees it.
+    if recorded.contains("could not retrieve device class") {
+        return ours.contains("could not retrieve device class")
+            || ours.ends_with(" does not exist");
+    }
+    if recorded.contains("missing device class name") && ours.ends_with("unsupported request type")
+    {
+        return true;
+    }
+    same_text(recorded, ours)
 }
 
 /// An allocation with its results in an order of their own.
@@ -256,5 +274,38 @@ fn placement(answer: &Answer) -> Option<Vec<Vec<[String; 4]>>> {
         Answer::Allocated(results) => Some(results.iter().map(devices).collect()),
         Answer::DoesNotFit => Some(Vec::new()),
         Answer::Error(_) | Answer::NotImplemented(_) => None,
+    }
+}
+
+#[test]
+fn a_line_that_cannot_be_interpreted_fails() {
+    let case = json!({"tag": "dynamic-resource-allocation v0.31.13", "node": {"metadata": {"name": "n"}}, "classes": [],
+        "slices": [], "claimsToAllocate": [], "expectResults": [], "expectError": null});
+    let file = "structured-allocator-v0.31.jsonl";
+    assert_eq!(run(file, 0, &case).verdict, Verdict::Passed);
+    let changes = [
+        ("tag", json!("dynamic-resource-allocation v0.99.0")),
+        ("node", json!({})),
+        ("expectResults", json!([{"devices": {}}])),
+        ("expectError", json!("stop allocation")),
+        ("slices", json!("none")),
+    ];
+    for (field, value) in changes {
+        let mut changed = case.clone();
+        changed[field] = value;
+        let verdict = run(file, 0, &changed).verdict;
+        assert!(
+            matches!(verdict, Verdict::Failed(_)),
+            "{field}: {verdict:?}"
+        );
+        let verdict = run_random(file, 0, &changed).verdict;
+        assert!(
+            matches!(verdict, Verdict::Failed(_)),
+            "{field}: {verdict:?}"
+        );
+    }
+    for runner in [run, run_random, super::cel::run, super::helpers::run] {
+        let verdict = runner("x.jsonl", 0, &json!({})).verdict;
+        assert!(matches!(verdict, Verdict::Failed(_)), "{verdict:?}");
     }
 }

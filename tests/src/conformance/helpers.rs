@@ -66,8 +66,10 @@ fn judge(file: &str, json: &Value) -> Result<Verdict, String> {
     if ours == recorded {
         return Ok(Verdict::Passed);
     }
-    // With the feature on a claim may belong to, or be reserved for, the pod's group instead.
-    if case["acceptPodGroup"] == true || (table == "TestBindTo" && !case["podGroup"].is_null()) {
+    // With the feature on a claim may belong to, or be reserved for, the pod's group instead; here it is refused.
+    let refuses = ours == false || (table.starts_with("TestResourceClaimIsFor") && ours != "");
+    let of_group = table == "TestBindTo" && recorded["resource"] != "pods";
+    if (case["acceptPodGroup"] == true && refuses) || (!case["podGroup"].is_null() && of_group) {
         return Ok(Verdict::Differs(POD_GROUPS));
     }
     Err(format!("{test}: {ours}, recorded {recorded}"))

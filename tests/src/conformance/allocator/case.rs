@@ -18,8 +18,14 @@ pub enum Answer {
 
 impl Answer {
     /// From results and the text of an error as they are recorded. Without claims nothing is allocated, which is no failure.
-    fn recorded(results: &Value, error: &Value, claims: usize) -> Result<Self, String> {
-        match (results, error) {
+    fn recorded(of: &Value, fields: [&str; 2], claims: usize) -> Result<Self, String> {
+        if fields.iter().all(|field| of.get(field).is_none()) {
+            return Err(format!(
+                "neither {} nor {} is recorded",
+                fields[0], fields[1]
+            ));
+        }
+        match fields.map(|field| &of[field]).into() {
             (_, Value::String(error)) => Ok(Self::Error(error.clone())),
             (Value::Array(results), Value::Null) if results.len() == claims => {
                 Ok(Self::Allocated(results.iter().map(without_empty).collect()))
@@ -27,7 +33,7 @@ impl Answer {
             (Value::Array(results), Value::Null) if results.is_empty() => Ok(Self::DoesNotFit),
             (Value::Null, Value::Null) if claims == 0 => Ok(Self::Allocated(Vec::new())),
             (Value::Null, Value::Null) => Ok(Self::DoesNotFit),
-            _ => Err(format!(
+            (results, error) => Err(format!(
                 "not an answer for {claims} claims: results {results}, error {error}"
             )),
         }
@@ -36,8 +42,9 @@ impl Answer {
 
 /// A value without what Go leaves out: null, `""`, `[]`, `{}` and an `adminAccess` that is false.
 pub fn without_empty(value: &Value) -> Value {
-    let is_empty = |value: &Value| match value {
+    let is_empty = |key: &str, value: &Value| match value {
         Value::Null => true,
+        Value::Bool(flag) => key == "adminAccess" && !flag,
         Value::String(text) => text.is_empty(),
         Value::Array(list) => list.is_empty(),
         Value::Object(map) => map.is_empty(),
@@ -48,7 +55,7 @@ pub fn without_empty(value: &Value) -> Value {
         Value::Object(map) => map
             .iter()
             .map(|(key, value)| (key.clone(), without_empty(value)))
-            .filter(|(key, value)| !is_empty(value) && !(key == "adminAccess" && value == false))
+            .filter(|(key, value)| !is_empty(key, value))
             .collect::<Map<_, _>>()
             .into(),
         other => other.clone(),
@@ -143,15 +150,19 @@ impl<'a> Case<'a> {
         let mut claims = self.objects("ResourceClaim", "allocatedClaims");
         let listed = [
             ("allocatedDevices", None),
-            ("allocatedSharedDeviceIDs", None),
-            ("allocatedCapacity", Some("capacity")),
+            ("allocatedSharedDeviceIDs", Some("shareID")),
+            ("allocatedCapacity", Some("consumedCapacity")),
         ];
-        for (field, capacity) in listed {
+        for (field, sharing) in listed {
             for (i, device) in self.list(field).iter().enumerate() {
-                let mut result = device.clone();
+                let mut result = match device {
+                    Value::Object(_) => device.clone(),
+                    other => json!({"device": other}),
+                };
                 result["request"] = "r".into();
-                if let Some(consumed) = capacity.and_then(|key| device.get(key)) {
-                    result["consumedCapacity"] = consumed.clone();
+                // Whatever the table calls it: the device is shared.
+                if let Some(key) = sharing.filter(|key| device.get(key).is_none()) {
+                    result[key] = device.clone();
                 }
                 let name = format!("{}-{i}", field.to_ascii_lowercase());
                 let claim = json!({"metadata": {"name": name, "namespace": "default", "uid": name},
@@ -166,15 +177,12 @@ impl<'a> Case<'a> {
     /// The recorded answers for a line of one node, any of which is right.
     pub fn answers(&self) -> Result<Vec<Answer>, String> {
         let claims = self.list("claimsToAllocate").len();
-        let recorded = |results: &str, error: &str, of: &Value| {
-            Answer::recorded(&of[results], &of[error], claims)
-        };
         let mut answers = vec![match self.newest_channel() {
-            Some(of) => recorded("results", "error", of)?,
-            None => recorded("expectResults", "expectError", self.json)?,
+            Some(of) => Answer::recorded(of, ["results", "error"], claims)?,
+            None => Answer::recorded(self.json, ["expectResults", "expectError"], claims)?,
         }];
         for other in self.list("alsoObserved") {
-            answers.push(recorded("results", "error", other)?);
+            answers.push(Answer::recorded(other, ["results", "error"], claims)?);
         }
         Ok(answers)
     }
@@ -197,7 +205,7 @@ impl<'a> Case<'a> {
     /// The recorded answer of one entry of `expectPerNode`.
     pub fn answer_for(&self, entry: &Value) -> Result<Answer, String> {
         let claims = self.list("claimsToAllocate").len();
-        Answer::recorded(&entry["results"], &entry["error"], claims)
+        Answer::recorded(entry, ["results", "error"], claims)
     }
 }
 

@@ -20,13 +20,14 @@ pub fn answer(case: &Case<'_>, config: &Value, node: &Value) -> Result<Answer, S
             gate: Some(gate), ..
         })) => Ok(Answer::NotImplemented(gate.to_owned())),
         Err(Trouble::Object(problem)) => Err(problem.to_string()),
-        Err(Trouble::Config(error)) => Err(error),
+        Err(Trouble::Line(error)) => Err(error),
     }
 }
 
 enum Trouble {
     Object(Problem),
-    Config(String),
+    /// Of the line as a whole.
+    Line(String),
 }
 
 impl From<Problem> for Trouble {
@@ -36,7 +37,7 @@ impl From<Problem> for Trouble {
 }
 
 fn run(case: &Case<'_>, config: &Value, node: &Value) -> Result<Answer, Trouble> {
-    let (config, _) = Config::from_json(config.to_string().as_bytes()).map_err(Trouble::Config)?;
+    let (config, _) = Config::from_json(config.to_string().as_bytes()).map_err(Trouble::Line)?;
     let profile = &config.profile;
     let node = wire::node(&bytes(&case.object("Node", node)))?;
     let inventory = inventory(case, &config)?;
@@ -63,6 +64,13 @@ fn run(case: &Case<'_>, config: &Value, node: &Value) -> Result<Answer, Trouble>
         profile,
         config.allocator_steps,
     );
+    // Upstream counts calls for a next device, of which there is at most one for each device that is visited.
+    let most = case.field("expectNumAllocateOneInvocations").as_u64();
+    let steps = allocator.steps_used();
+    if most.is_some_and(|most| steps > most) {
+        let text = format!("{steps} devices visited, at most {most:?} calls recorded");
+        return Err(Trouble::Line(text));
+    }
     let written = |result: &AllocationResult| {
         version.map(|version| without_empty(&edit::allocation_json(version, result)))
     };
