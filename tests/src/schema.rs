@@ -97,7 +97,24 @@ fn simulate(arguments: &[&str], input: &str) -> Value {
 const CLUSTER: &str = r#"
 {apiVersion: v1, kind: Node, metadata: {name: n1}}
 ---
-{apiVersion: resource.k8s.io/v1, kind: DeviceClass, metadata: {name: gpu}}
+apiVersion: resource.k8s.io/v1
+kind: DeviceClass
+metadata: {name: gpu}
+spec: {selectors: [{cel: {expression: device.driver == "gpu.example.com"}}]}
+---
+apiVersion: resource.k8s.io/v1
+kind: DeviceClass
+metadata: {name: nic}
+spec: {selectors: [{cel: {expression: device.driver == "nic.example.com"}}]}
+---
+apiVersion: resource.k8s.io/v1
+kind: ResourceSlice
+metadata: {name: nics}
+spec:
+  driver: nic.example.com
+  nodeName: n1
+  pool: {name: n1-nics, generation: 1, resourceSliceCount: 1}
+  devices: [{name: nic-0}]
 ---
 apiVersion: resource.k8s.io/v1
 kind: ResourceSlice
@@ -119,7 +136,7 @@ metadata: {name: failing}
 spec:
   devices:
     requests:
-    - {name: r, exactly: {deviceClassName: gpu, selectors: [{cel: {expression: 'device.attributes["x"].y == "z"'}}]}}
+    - {name: r, exactly: {deviceClassName: nic, selectors: [{cel: {expression: 'device.attributes["x"].y == "z"'}}]}}
 ---
 {apiVersion: v1, kind: Pod, metadata: {name: failing}, spec: {resourceClaims: [{name: c, resourceClaimName: failing}]}}
 ---
