@@ -7,19 +7,16 @@ use anyhow::Context;
 use serde_json::json;
 
 use crate::plugin::{
-    CompileCache, Component, Fault, Limits, LoadError, Problem, Runtime, Settings,
+    self, CompileCache, Component, Fault, Limits, LoadError, Problem, Runtime, Settings,
 };
 
 /// Name of the built-in plugin in messages.
 pub const BUILT_IN: &str = "the built-in plugin";
 
-/// The component that the build script made.
-pub const COMPONENT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/dynamic_resources.wasm"));
-
 /// The bytes of a plugin, and its name in messages.
 pub fn bytes_of(file: Option<&Path>) -> anyhow::Result<(Cow<'static, [u8]>, String)> {
     match file {
-        None => Ok((COMPONENT.into(), BUILT_IN.to_owned())),
+        None => Ok((plugin::BUILT_IN.into(), BUILT_IN.to_owned())),
         Some(file) => {
             let name = file.display().to_string();
             let bytes =

@@ -95,7 +95,7 @@ fn the_built_in_plugin_can_be_extracted() {
     );
     let bytes = std::fs::read(&file).unwrap();
     assert!(bytes.starts_with(b"\0asm"));
-    assert_eq!(bytes, built_in::COMPONENT);
+    assert_eq!(bytes, crate::plugin::BUILT_IN);
 }
 
 /// A reader that goes away, as `head` does.
