@@ -120,7 +120,12 @@ impl NodeFacts {
         Ok(())
     }
 
-    fn check_resources(&self, pod: &PodRequirements, used: &Used) -> Result<(), Rejection> {
+    fn check_resources(
+        &self,
+        pod: &PodRequirements,
+        used: &Used,
+        is_offered: impl Fn(Id) -> bool,
+    ) -> Result<(), Rejection> {
         const PLUGIN: &str = "NodeResourcesFit";
         let allocatable = match &self.allocatable {
             Ok(allocatable) => allocatable,
@@ -128,14 +133,16 @@ impl NodeFacts {
                 return unresolvable(PLUGIN, format!("node(s) could not be read: {problem}"));
             }
         };
-        resources::check(&pod.resources, allocatable, used).map_err(|shortage| Rejection {
-            plugin: PLUGIN,
-            code: if shortage.unresolvable {
-                Code::UnschedulableAndUnresolvable
-            } else {
-                Code::Unschedulable
-            },
-            reason: shortage.reasons.join(", "),
+        resources::check(&pod.resources, allocatable, used, is_offered).map_err(|shortage| {
+            Rejection {
+                plugin: PLUGIN,
+                code: if shortage.unresolvable {
+                    Code::UnschedulableAndUnresolvable
+                } else {
+                    Code::Unschedulable
+                },
+                reason: shortage.reasons.join(", "),
+            }
         })
     }
 }
@@ -266,20 +273,22 @@ impl Filters {
 
     /// As `prepare`, with an error that does not name the pod.
     pub(crate) fn requirements(&self, pod: &Object) -> Result<PodRequirements, String> {
-        self.read(pod).map(|(requirements, _)| requirements)
+        PodRequirements::of(pod.value(), &self.names)
     }
 
     /// Extended resources that the pod requests and no node states: manifests that were never applied name resources whose
     /// device plugin does not run. They are not checked.
     pub fn not_checked(&self, pod: &Object) -> Vec<String> {
-        self.read(pod).map_or(Vec::new(), |(_, names)| names)
+        let requirements = self.requirements(pod);
+        let names = requirements.iter().flat_map(|requirements| {
+            let resources = &requirements.resources;
+            resources.not_offered(|name| self.is_offered(name))
+        });
+        names.map(str::to_owned).collect()
     }
 
-    fn read(&self, pod: &Object) -> Result<(PodRequirements, Vec<String>), String> {
-        let mut requirements = PodRequirements::of(pod.value(), &self.names)?;
-        let is_offered = |name: Id| self.stated.get(&name).is_some_and(|nodes| *nodes > 0);
-        let names = requirements.resources.without_extended(is_offered);
-        Ok((requirements, names))
+    fn is_offered(&self, name: Id) -> bool {
+        self.stated.get(&name).is_some_and(|nodes| *nodes > 0)
     }
 
     /// Whether the pod may go to the node with this number.
@@ -287,7 +296,7 @@ impl Filters {
         let node = self.node(slot)?;
         self.with_names(pod, |pod| {
             node.check_placement(pod, &self.names)?;
-            node.check_resources(pod, &self.used[node.used])
+            node.check_resources(pod, &self.used[node.used], |name| self.is_offered(name))
         })
     }
 

@@ -47,13 +47,13 @@ impl Resources {
         Ok(Self::rounded(&total))
     }
 
-    /// Takes out the extended resources that are not offered, and tells which they are.
-    pub(super) fn without_extended(&mut self, is_offered: impl Fn(Id) -> bool) -> Vec<String> {
-        let is_kept = |name: &Name| !is_extended(&name.text) || is_offered(name.id);
-        let left_out = self.others.iter().filter(|(name, _)| !is_kept(name));
-        let left_out = left_out.map(|(name, _)| name.text.clone()).collect();
-        self.others.retain(|(name, _)| is_kept(name));
-        left_out
+    /// Names of the extended resources that no node offers.
+    pub(super) fn not_offered(&self, is_offered: impl Fn(Id) -> bool) -> Vec<&str> {
+        let names = self.others.iter().map(|(name, _)| name);
+        names
+            .filter(|name| !is_checked(name, &is_offered))
+            .map(|name| name.text.as_str())
+            .collect()
     }
 
     /// Looks up the numbers of all names.
@@ -100,9 +100,9 @@ fn is_scalar(name: &str) -> bool {
     name.contains('/') || name.starts_with("hugepages-") || name.starts_with("attachable-volumes-")
 }
 
-/// Whether device plugins offer it.
-fn is_extended(name: &str) -> bool {
-    name.contains('/')
+/// Extended resources, which device plugins offer, are checked if some node offers them.
+fn is_checked(name: &Name, is_offered: impl Fn(Id) -> bool) -> bool {
+    !name.text.contains('/') || is_offered(name.id)
 }
 
 /// Init containers run one after another, before the others: the largest counts, on top of the sidecars started before it.
@@ -292,11 +292,12 @@ pub(super) struct Shortage {
     pub unresolvable: bool,
 }
 
-/// Whether a pod fits into what is left of a node.
+/// Whether a pod fits into what is left of a node. `is_offered` tells whether any node states a resource.
 pub(super) fn check(
     pod: &Resources,
     allocatable: &Allocatable,
     used: &Used,
+    is_offered: impl Fn(Id) -> bool,
 ) -> Result<(), Shortage> {
     let native = [
         (CPU, pod.cpu, allocatable.cpu, used.cpu),
@@ -320,12 +321,13 @@ pub(super) fn check(
         && allocatable.others.as_ref().is_none_or(|stated| {
             pod.others.iter().all(|(name, wanted)| {
                 *wanted <= find(stated, name.id) - find(&used.others, name.id)
+                    || !is_checked(name, &is_offered)
             })
         });
     if fits {
         Ok(())
     } else {
-        Err(shortage(pod, allocatable, used, &native))
+        Err(shortage(pod, allocatable, used, &native, is_offered))
     }
 }
 
@@ -335,6 +337,7 @@ fn shortage(
     allocatable: &Allocatable,
     used: &Used,
     native: &[(&str, i128, Option<i128>, i128)],
+    is_offered: impl Fn(Id) -> bool,
 ) -> Shortage {
     let mut shortage = Shortage {
         reasons: Vec::new(),
@@ -358,7 +361,8 @@ fn shortage(
         }
     }
     if let Some(stated) = &allocatable.others {
-        for (name, wanted) in &pod.others {
+        let checked = pod.others.iter();
+        for (name, wanted) in checked.filter(|(name, _)| is_checked(name, &is_offered)) {
             compare(
                 &name.text,
                 *wanted,

@@ -106,8 +106,12 @@ fn outcome(wanted: &Pod, pod: &Value, exact: bool, found: &mut Vec<String>) {
     if scheduled != pod["node"].is_string() {
         found.push(format!("{verdict}, and the node is {}", pod["node"]));
     }
-    if scheduled != texts(&pod["reasons"]).is_empty() && pod["reasons"] == Value::Array(vec![]) {
-        found.push("no reasons".to_owned());
+    // What never came to an extension point has its message only.
+    let has_reasons = pod["reasons"]
+        .as_array()
+        .is_some_and(|list| !list.is_empty());
+    if has_reasons != (!scheduled && at.is_some()) {
+        found.push(format!("the reasons are {}", pod["reasons"]));
     }
     let reason = wanted.reason.as_deref().unwrap_or_default();
     let fixed = FIXED_TEXTS
