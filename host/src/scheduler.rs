@@ -18,7 +18,6 @@ use crate::queue::{Held, Queue, QueuedPod, Time};
 mod attempt;
 pub mod chooser;
 mod events;
-mod extended_resources;
 mod host;
 pub mod intake;
 pub mod native;

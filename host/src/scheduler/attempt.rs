@@ -79,13 +79,6 @@ impl Scheduler {
     fn run_cycle(&mut self, pod: &Object) -> Result<Attempt, Failure> {
         let at = self.cluster().revision();
         let check = self.native.check(pod).map_err(unreadable)?;
-        if let Some(record) = self.pods.get_mut(&pod.id().uid) {
-            for name in &check.unchecked {
-                record.outcome.warn(format!(
-                    "no node states {name}, so the request for it is not checked"
-                ));
-            }
-        }
         let input = Input {
             pod,
             at,

@@ -1,6 +1,5 @@
 //! The native basic filters as the loop uses them: nodes by name, what runs on them, and one check per attempt.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::cluster::Cluster;
@@ -11,7 +10,6 @@ use crate::plugin::{Action, ObjectEvent, Status};
 use crate::queue::interests::{Interests, plain};
 
 use super::Note;
-use super::extended_resources::{stated_by, unknown, without};
 
 const NODE: &str = "Node";
 const POD: &str = "Pod";
@@ -23,9 +21,7 @@ pub struct Native {
     nodes: Vec<Node>,
     filters: Filters,
     classes: PriorityClasses,
-    /// Extended resources that some node states.
-    extended: BTreeSet<String>,
-    /// A node came, changed or went since `nodes` and `extended` were made.
+    /// A node came, changed or went since `nodes` was made.
     stale: bool,
 }
 
@@ -86,10 +82,6 @@ impl Native {
             })
             .collect();
         self.nodes.sort_by(|a, b| a.name.cmp(&b.name));
-        let stated = cluster
-            .list(&kind)
-            .flat_map(|entry| stated_by(&entry.object));
-        self.extended = stated.map(str::to_owned).collect();
     }
 
     /// Follows a change. `assumed` is the node of a pod that is on its way there.
@@ -154,16 +146,9 @@ impl Native {
 
     /// The filters for one pod. The error names the field that cannot be used.
     pub fn check(&self, pod: &Object) -> Result<PodCheck<'_>, String> {
-        let unchecked = unknown(pod, &self.extended);
-        let checked = match unchecked.is_empty() {
-            true => None,
-            false => without(pod, &unchecked),
-        };
-        let requirements = self.filters.prepare(checked.as_ref().unwrap_or(pod))?;
         Ok(PodCheck {
-            requirements,
+            requirements: self.filters.prepare(pod)?,
             filters: &self.filters,
-            unchecked,
         })
     }
 
@@ -201,8 +186,6 @@ impl Native {
 pub struct PodCheck<'a> {
     requirements: PodRequirements,
     filters: &'a Filters,
-    /// Extended resources that the pod asks for and no node states.
-    pub unchecked: BTreeSet<String>,
 }
 
 impl NodeCheck for PodCheck<'_> {

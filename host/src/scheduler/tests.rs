@@ -788,7 +788,7 @@ fn an_extended_resource_that_no_node_states_is_not_checked() {
     assert!(matches!(outcomes[1].ended, Ended::Bound { .. }));
     assert_eq!(
         outcomes[1].warnings,
-        ["no node states example.com/b, so the request for it is not checked"]
+        ["requests example.com/b, which no node in the input has: not checked"]
     );
     assert!(outcomes[0].warnings.is_empty());
 }
