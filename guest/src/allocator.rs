@@ -70,6 +70,8 @@ pub struct Allocator {
     pools: NodePools,
     lists: Lists,
     steps_used: u64,
+    /// Steps after which a search is a hard one.
+    hard_after: u64,
 }
 
 impl Allocator {
@@ -81,6 +83,7 @@ impl Allocator {
             pools: NodePools::default(),
             lists: Lists::default(),
             steps_used: 0,
+            hard_after: pruning::HARD,
         }
     }
 
@@ -152,6 +155,7 @@ impl Allocator {
             selectors,
             lists: &mut self.lists,
             steps_left: steps,
+            hard_at: steps.checked_sub(self.hard_after),
             admin_holds: !profile.admin_access_in_results(),
             admin_marks: profile.admin_access_excludes_own_devices(),
         };

@@ -14,7 +14,6 @@ use crate::api;
 use crate::profile::Profile;
 
 mod budget;
-pub mod cases;
 mod check;
 mod cost;
 mod decls;
@@ -32,7 +31,7 @@ mod time;
 mod types;
 mod value;
 
-pub use device::{AttributeValue, DeviceInput, DeviceValue};
+pub use device::{AttributeValue, DeviceInput, DeviceValue, is_well_formed};
 
 use functions::regex;
 use value::{Fail, Value};

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use crate::allocator::{Allocator, Inventory, Outcome};
+use crate::allocator::{Allocator, ClassLookup, Inventory, Outcome};
 use crate::api::wire;
 use crate::api::{AllocationResult, DeviceClass, Node, PodSchedulingContext, ResourceClaim};
 use crate::config::Config;
@@ -344,9 +344,33 @@ impl View {
 
     /// Runs the allocator for one node.
     pub fn allocate(&mut self, allocator: &mut Allocator, slot: Slot, config: &Config) -> Outcome {
-        let Some(node) = self.nodes.at(slot) else {
-            return Outcome::Error(format!("node with slot {slot} is not known"));
-        };
+        let outcome = self.with_allocator_input(slot, |node, inventory, classes, selectors| {
+            let (profile, steps) = (&config.profile, config.allocator_steps);
+            allocator.allocate(node, inventory, classes, selectors, profile, steps)
+        });
+        outcome.unwrap_or_else(|| unknown_node(slot))
+    }
+
+    /// The same without the work of writing results down.
+    pub fn fits(
+        &mut self,
+        allocator: &mut Allocator,
+        slot: Slot,
+        config: &Config,
+    ) -> Result<(), Outcome> {
+        let outcome = self.with_allocator_input(slot, |node, inventory, classes, selectors| {
+            let (profile, steps) = (&config.profile, config.allocator_steps);
+            allocator.fits(node, inventory, classes, selectors, profile, steps)
+        });
+        outcome.unwrap_or_else(|| Err(unknown_node(slot)))
+    }
+
+    fn with_allocator_input<R>(
+        &mut self,
+        slot: Slot,
+        run: impl FnOnce(&Node, &Inventory, &mut ClassLookup<'_>, &mut SelectorCache) -> R,
+    ) -> Option<R> {
+        let node = self.nodes.at(slot)?;
         let classes = &self.classes;
         let mut lookup = |name: &str| match classes.get("", name) {
             Some(Ok(class)) => Ok(Rc::clone(class)),
@@ -354,14 +378,7 @@ impl View {
             // Text of the lister; PreFilter refuses the pod before it can be seen.
             None => Err(format!("deviceclass.resource.k8s.io \"{name}\" not found")),
         };
-        allocator.allocate(
-            node,
-            &self.inventory,
-            &mut lookup,
-            &mut self.selectors,
-            &config.profile,
-            config.allocator_steps,
-        )
+        Some(run(node, &self.inventory, &mut lookup, &mut self.selectors))
     }
 
     /// Name of a DeviceTaintRule, if there is any: they are not implemented, and ignoring one would be wrong.
@@ -373,6 +390,10 @@ impl View {
             .map(|(id, ())| id.name.as_str())
             .next()
     }
+}
+
+fn unknown_node(slot: Slot) -> Outcome {
+    Outcome::Error(format!("node with slot {slot} is not known"))
 }
 
 fn readable<T, P: std::fmt::Display>(read: Result<T, P>) -> Read<T> {

@@ -91,8 +91,8 @@ pub enum Decoded {
 
 /// Old and new object of an event.
 pub struct Change<T> {
-    old: Option<T>,
-    new: Option<T>,
+    old: Option<Box<T>>,
+    new: Option<Box<T>>,
 }
 
 type PodClaims = Vec<PodClaim<Rc<ResourceClaim>>>;
@@ -137,25 +137,23 @@ impl Decoded {
     ) -> Hint {
         match self {
             Self::Claim(change) => {
-                let claims = resolve().map_err(|_| ());
+                let claims = resolve().ok();
                 after_claim_change(
                     profile,
-                    claims.as_deref().map_err(|()| ()),
-                    change.old.as_ref(),
-                    change.new.as_ref(),
+                    claims.as_deref(),
+                    change.old.as_deref(),
+                    change.new.as_deref(),
                 )
             }
-            Self::Slice => {
-                after_slice_change(resolve().map_err(|_| ()).as_deref().map_err(|()| ()))
-            }
+            Self::Slice => after_slice_change(resolve().is_ok()),
             Self::Context(change) => {
-                let resolve = || resolve().map_err(|_| ());
+                let resolve = || resolve().ok();
                 after_context_change(
                     profile,
                     pod,
                     resolve,
-                    change.old.as_ref(),
-                    change.new.as_ref(),
+                    change.old.as_deref(),
+                    change.new.as_deref(),
                 )
             }
             Self::Other => Hint::Queue,
@@ -170,8 +168,9 @@ fn change<T>(
     let read = |object: &Option<crate::host::Object>| {
         object
             .as_ref()
-            .map(|object| read(&object.json).map_err(|problem| problem.to_string()))
+            .map(|object| read(&object.json).map(Box::new))
             .transpose()
+            .map_err(|problem| problem.to_string())
     };
     Ok(Change {
         old: read(&event.old)?,
@@ -207,14 +206,14 @@ fn go_type(value: &serde_json::Value) -> String {
     }
 }
 
-/// Spec 12.1. `claims`: the pod's claims, or why they cannot be resolved.
+/// Spec 12.1. `claims`: the pod's claims, if they can be resolved.
 pub fn after_claim_change(
     profile: &Profile,
-    claims: Result<&[PodClaim<Rc<ResourceClaim>>], ()>,
+    claims: Option<&[PodClaim<Rc<ResourceClaim>>]>,
     old: Option<&ResourceClaim>,
     new: Option<&ResourceClaim>,
 ) -> Hint {
-    let Ok(claims) = claims else {
+    let Some(claims) = claims else {
         return Hint::Skip;
     };
     let was_structured = old
@@ -251,19 +250,16 @@ fn status_equal(old: &ResourceClaim, new: &ResourceClaim) -> bool {
         && old.deallocation_requested == new.deallocation_requested
 }
 
-/// Spec 12.2.
-pub fn after_slice_change(claims: Result<&[PodClaim<Rc<ResourceClaim>>], ()>) -> Hint {
-    match claims {
-        Ok(_) => Hint::Queue,
-        Err(()) => Hint::Skip,
-    }
+/// Spec 12.2. `resolved`: whether the pod's claims can be.
+pub fn after_slice_change(resolved: bool) -> Hint {
+    if resolved { Hint::Queue } else { Hint::Skip }
 }
 
 /// Spec 12.3.
 pub fn after_context_change(
     profile: &Profile,
     pod: &Pod,
-    claims: impl FnOnce() -> Result<Vec<PodClaim<Rc<ResourceClaim>>>, ()>,
+    claims: impl FnOnce() -> Option<Vec<PodClaim<Rc<ResourceClaim>>>>,
     old: Option<&PodSchedulingContext>,
     new: Option<&PodSchedulingContext>,
 ) -> Hint {
@@ -271,7 +267,7 @@ pub fn after_context_change(
     if new.meta.name != pod.meta.name || new.meta.namespace != pod.meta.namespace {
         return Hint::Skip;
     }
-    let Ok(claims) = claims() else {
+    let Some(claims) = claims() else {
         return Hint::Skip;
     };
     for claim in claims

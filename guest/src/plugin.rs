@@ -190,6 +190,11 @@ impl Instance {
     pub fn allocate(&mut self, allocator: &mut Allocator, slot: Slot) -> Outcome {
         self.view.allocate(allocator, slot, &self.config)
     }
+
+    /// The same without the work of writing results down.
+    pub fn fits(&mut self, allocator: &mut Allocator, slot: Slot) -> Result<(), Outcome> {
+        self.view.fits(allocator, slot, &self.config)
+    }
 }
 
 impl Plugin {

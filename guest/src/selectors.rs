@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::allocator::selectors::{DeviceRef, ExpressionId, SelectorError, Selectors};
-use crate::cel::{DeviceValue, Environment, Program};
+use crate::cel::{DeviceValue, Environment, Program, is_well_formed};
 use crate::profile::Profile;
 
 /// Expressions kept at most. A cluster has a few dozen; the bound is for pods that each bring their own.
@@ -100,10 +100,9 @@ impl SelectorCache {
         let Ok(program) = &expression.program else {
             return Verdict::Unknown;
         };
-        if program
-            .required_driver()
-            .is_some_and(|driver| *driver != **device.driver)
-        {
+        // `device.driver == "literal"` decides without a conversion.
+        let other_driver = |driver: &str| *driver != **device.driver;
+        if program.required_driver().is_some_and(other_driver) && is_well_formed(device.device) {
             return Verdict::NoMatch;
         }
         self.evaluations += 1;

@@ -16,9 +16,6 @@ use crate::plugin::{
 };
 use crate::queue::Time;
 
-#[cfg(test)]
-mod tests;
-
 /// What binding cycles need of the host around them.
 pub trait BindingHost {
     /// What the plugin may call.
@@ -50,6 +47,8 @@ pub struct BindingCycle {
     pub pod: Object,
     /// The node.
     pub node: Arc<str>,
+    /// Whether the pod counts as running on the node already.
+    pub assumed: bool,
     /// What a user should know.
     pub warnings: Vec<String>,
     plugin: Rc<dyn Plugin>,
@@ -83,7 +82,10 @@ impl BindingCycle {
             true => Stage::PreBind(None),
             false => Stage::Bind,
         };
-        Self::new(plugin, pod, node, plan, stage)
+        Self {
+            assumed: true,
+            ..Self::new(plugin, pod, node, plan, stage)
+        }
     }
 
     /// After a Reserve that failed, with `died` if the plugin died in it.
@@ -115,6 +117,7 @@ impl BindingCycle {
         Self {
             pod,
             node,
+            assumed: false,
             warnings: Vec::new(),
             plugin,
             plan,
@@ -334,3 +337,6 @@ impl BindingCycle {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -12,8 +12,6 @@ mod built_in;
 mod input;
 mod plugin;
 mod simulate;
-#[cfg(test)]
-mod tests;
 
 /// Everything asked for was done.
 const DONE: u8 = 0;
@@ -124,3 +122,6 @@ fn failed(error: &anyhow::Error, streams: &mut Streams<'_>) -> u8 {
     }
     FAILED
 }
+
+#[cfg(test)]
+mod tests;

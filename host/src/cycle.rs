@@ -17,8 +17,6 @@ use crate::queue::Rejection;
 pub mod refusals;
 pub mod search;
 mod select;
-#[cfg(test)]
-mod tests;
 
 use refusals::Refusals;
 use search::Search;
@@ -279,6 +277,18 @@ struct Cycle<'a> {
 
 impl Cycle<'_> {
     fn run(&mut self) -> Result<Outcome, Stop> {
+        if self.input.nodes.is_empty() {
+            let status = Status::new(
+                Code::UnschedulableAndUnresolvable,
+                "no nodes available to schedule pods",
+            );
+            return Err(Failure {
+                at: Point::Filter,
+                status,
+                rejection: Rejection::default(),
+            }
+            .into());
+        }
         let (id, scope) = self.instance.pre_filter(self.input.pod, self.input.at)?;
         let outcome = self.run_in(id, scope);
         // A dead instance took its cycles with it.
@@ -427,3 +437,6 @@ pub fn framework_error(at: Point, plugin: &str, status: &Status) -> String {
         at => format!("running {at} plugin \"{plugin}\": {message}"),
     }
 }
+
+#[cfg(test)]
+mod tests;

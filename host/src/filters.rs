@@ -5,6 +5,7 @@
 //! with each event, so that a check costs no more than the pod asks for.
 
 mod fields;
+mod names;
 mod node_affinity;
 mod not_imitated;
 mod priority;
@@ -19,6 +20,7 @@ use serde_json::Value;
 
 use crate::object::{Object, ObjectRef};
 use crate::plugin::{Code, Slot};
+use names::{Id, Names};
 use node_affinity::{Labels, NodeAffinity};
 pub use not_imitated::{Held, held, no_preemption, not_imitated};
 pub use priority::PriorityClasses;
@@ -44,71 +46,60 @@ pub struct PodRequirements {
     tolerates_unschedulable: bool,
     affinity: NodeAffinity,
     resources: Resources,
+    /// How many names there were when theirs were looked up.
+    names_known: usize,
 }
 
 impl PodRequirements {
-    /// Reads a pod. The error names the field.
-    pub(crate) fn of(pod: &Value) -> Result<Self, String> {
+    fn of(pod: &Value, names: &Names) -> Result<Self, String> {
         let tolerations = Toleration::all_of(pod)?;
         let node_name = pod
             .pointer("/spec/nodeName")
             .and_then(Value::as_str)
             .filter(|name| !name.is_empty());
-        Ok(Self {
+        let mut requirements = Self {
             node_name: node_name.map(str::to_owned),
             tolerates_unschedulable: taints::tolerates_unschedulable(&tolerations),
             tolerations,
             affinity: NodeAffinity::of(pod)?,
             resources: Resources::requested_by(pod)?,
-        })
+            names_known: 0,
+        };
+        requirements.resolve(names);
+        Ok(requirements)
+    }
+
+    fn resolve(&mut self, names: &Names) {
+        self.affinity.resolve(names);
+        self.resources.resolve(names);
+        self.names_known = names.len();
     }
 }
 
-/// What the filters need of a node, apart from its pods.
+/// A node, apart from its pods.
 #[derive(Clone, Debug)]
-pub(crate) struct NodeFacts {
+struct NodeFacts {
     name: Arc<str>,
     unschedulable: bool,
     taints: Vec<Taint>,
     labels: Labels,
     /// Or what is wrong with the fields of the node.
     allocatable: Result<Allocatable, String>,
+    /// Index into `Filters::used`.
+    used: usize,
 }
 
 impl NodeFacts {
-    /// Reads a node.
-    pub(crate) fn of(node: &Object) -> Self {
-        let value = node.value();
-        Self {
-            name: node.id().name.clone(),
-            unschedulable: value
-                .pointer("/spec/unschedulable")
-                .and_then(Value::as_bool)
-                .unwrap_or_default(),
-            taints: taints::taints_of(value),
-            labels: Labels::of(value),
-            allocatable: Allocatable::of(value),
-        }
-    }
-
-    /// Everything but resources.
-    pub(crate) fn check_placement(&self, pod: &PodRequirements) -> Result<(), Rejection> {
-        let refuse = |plugin, reason: String| {
-            Err(Rejection {
-                plugin,
-                code: Code::UnschedulableAndUnresolvable,
-                reason,
-            })
-        };
+    fn check_placement(&self, pod: &PodRequirements, names: &Names) -> Result<(), Rejection> {
         if self.unschedulable && !pod.tolerates_unschedulable {
-            return refuse("NodeUnschedulable", "node(s) were unschedulable".to_owned());
+            return unresolvable("NodeUnschedulable", "node(s) were unschedulable".to_owned());
         }
         if pod
             .node_name
             .as_ref()
             .is_some_and(|name| **name != *self.name)
         {
-            return refuse(
+            return unresolvable(
                 "NodeName",
                 "node(s) didn't match the requested node name".to_owned(),
             );
@@ -118,10 +109,10 @@ impl NodeFacts {
                 "node(s) had untolerated taint {{{}: {}}}",
                 taint.key, taint.value
             );
-            return refuse("TaintToleration", reason);
+            return unresolvable("TaintToleration", reason);
         }
-        if !pod.affinity.matches(&self.labels, &self.name) {
-            return refuse(
+        if !pod.affinity.matches(&self.labels, &self.name, names) {
+            return unresolvable(
                 "NodeAffinity",
                 "node(s) didn't match Pod's node affinity/selector".to_owned(),
             );
@@ -129,35 +120,47 @@ impl NodeFacts {
         Ok(())
     }
 
-    fn check_resources(&self, pod: &PodRequirements, used: &Used) -> Result<(), Rejection> {
+    fn check_resources(
+        &self,
+        pod: &PodRequirements,
+        used: &Used,
+        is_offered: impl Fn(Id) -> bool,
+    ) -> Result<(), Rejection> {
         const PLUGIN: &str = "NodeResourcesFit";
         let allocatable = match &self.allocatable {
             Ok(allocatable) => allocatable,
             Err(problem) => {
-                let reason = format!("node(s) could not be read: {problem}");
-                return Err(Rejection {
-                    plugin: PLUGIN,
-                    code: Code::UnschedulableAndUnresolvable,
-                    reason,
-                });
+                return unresolvable(PLUGIN, format!("node(s) could not be read: {problem}"));
             }
         };
-        resources::check(&pod.resources, allocatable, used).map_err(|shortage| Rejection {
-            plugin: PLUGIN,
-            code: if shortage.unresolvable {
-                Code::UnschedulableAndUnresolvable
-            } else {
-                Code::Unschedulable
-            },
-            reason: shortage.reasons.join(", "),
+        resources::check(&pod.resources, allocatable, used, is_offered).map_err(|shortage| {
+            Rejection {
+                plugin: PLUGIN,
+                code: if shortage.unresolvable {
+                    Code::UnschedulableAndUnresolvable
+                } else {
+                    Code::Unschedulable
+                },
+                reason: shortage.reasons.join(", "),
+            }
         })
     }
+}
+
+/// Nothing that happens to pods can make the node fit.
+#[cold]
+fn unresolvable(plugin: &'static str, reason: String) -> Result<(), Rejection> {
+    Err(Rejection {
+        plugin,
+        code: Code::UnschedulableAndUnresolvable,
+        reason,
+    })
 }
 
 /// A pod that has a node.
 #[derive(Clone, Debug)]
 struct PlacedPod {
-    /// Index into `used`.
+    /// Index into `Filters::used`.
     node: usize,
     resources: Resources,
 }
@@ -165,13 +168,16 @@ struct PlacedPod {
 /// State of the filters: nodes by slot, and the pods on them.
 #[derive(Clone, Debug, Default)]
 pub struct Filters {
-    /// By slot, with the index into `used`.
-    nodes: Vec<Option<(NodeFacts, usize)>>,
+    /// By slot.
+    nodes: Vec<Option<NodeFacts>>,
     /// Per node name that a node or a pod ever had: pods may come before their node, and stay longer.
     used: Vec<Used>,
-    names: HashMap<Arc<str>, usize>,
+    node_names: HashMap<Arc<str>, usize>,
     /// By namespace and name.
     pods: HashMap<(Arc<str>, Arc<str>), PlacedPod>,
+    names: Names,
+    /// How many nodes state each resource beside the four named ones.
+    stated: HashMap<Id, usize>,
 }
 
 impl Filters {
@@ -182,25 +188,43 @@ impl Filters {
 
     /// Adds or replaces the node with this number. After an error, which names the field, the node is there but refuses pods.
     pub fn put_node(&mut self, slot: Slot, node: &Object) -> Result<(), String> {
-        let facts = NodeFacts::of(node);
+        let value = node.value();
+        let facts = NodeFacts {
+            name: node.id().name.clone(),
+            unschedulable: value
+                .pointer("/spec/unschedulable")
+                .and_then(Value::as_bool)
+                .unwrap_or_default(),
+            taints: taints::taints_of(value),
+            labels: Labels::of(value, &mut self.names),
+            allocatable: Allocatable::of(value, &mut self.names),
+            used: self.used_index(&node.id().name),
+        };
         let problem = facts
             .allocatable
             .as_ref()
             .err()
             .map(|problem| format!("{}: {problem}", node.id()));
-        let index = self.index_of(&facts.name);
+        self.remove_node(slot);
+        for name in facts.allocatable.iter().flat_map(Allocatable::others) {
+            *self.stated.entry(name).or_default() += 1;
+        }
         let slot = slot as usize;
         if self.nodes.len() <= slot {
             self.nodes.resize(slot + 1, None);
         }
-        self.nodes[slot] = Some((facts, index));
+        self.nodes[slot] = Some(facts);
         problem.map_or(Ok(()), Err)
     }
 
     /// Removes the node with this number.
     pub fn remove_node(&mut self, slot: Slot) {
-        if let Some(node) = self.nodes.get_mut(slot as usize) {
-            *node = None;
+        let node = self.nodes.get_mut(slot as usize).and_then(Option::take);
+        let allocatable = node.and_then(|node| node.allocatable.ok());
+        for name in allocatable.iter().flat_map(Allocatable::others) {
+            if let Some(count) = self.stated.get_mut(&name) {
+                *count = count.saturating_sub(1);
+            }
         }
     }
 
@@ -218,14 +242,15 @@ impl Filters {
             return Ok(());
         }
         let requested = Resources::requested_by(pod.value());
-        let (resources, problem) = match requested {
+        let (mut resources, problem) = match requested {
             Ok(resources) => (resources, Ok(())),
             Err(problem) => (
                 Resources::default(),
                 Err(format!("{}: {problem}", pod.id())),
             ),
         };
-        let node = self.index_of(node);
+        resources.intern(&mut self.names);
+        let node = self.used_index(node);
         self.used[node].add(&resources);
         let key = (pod.id().namespace.clone(), pod.id().name.clone());
         self.pods.insert(key, PlacedPod { node, resources });
@@ -239,32 +264,76 @@ impl Filters {
         }
     }
 
-    /// Reads what a pod asks for, once per attempt. The error names pod and field.
+    /// Reads what a pod asks for. The error names pod and field. Best done once per attempt: nodes and pods that come later
+    /// make checks slower, though not wrong.
     pub fn prepare(&self, pod: &Object) -> Result<PodRequirements, String> {
-        PodRequirements::of(pod.value()).map_err(|problem| format!("{}: {problem}", pod.id()))
+        self.requirements(pod)
+            .map_err(|problem| format!("{}: {problem}", pod.id()))
+    }
+
+    /// As `prepare`, with an error that does not name the pod.
+    pub(crate) fn requirements(&self, pod: &Object) -> Result<PodRequirements, String> {
+        PodRequirements::of(pod.value(), &self.names)
+    }
+
+    /// Extended resources that the pod requests and no node states: manifests that were never applied name resources whose
+    /// device plugin does not run. They are not checked.
+    pub fn not_checked(&self, pod: &Object) -> Vec<String> {
+        let requirements = self.requirements(pod);
+        let names = requirements.iter().flat_map(|requirements| {
+            let resources = &requirements.resources;
+            resources.not_offered(|name| self.is_offered(name))
+        });
+        names.map(str::to_owned).collect()
+    }
+
+    fn is_offered(&self, name: Id) -> bool {
+        self.stated.get(&name).is_some_and(|nodes| *nodes > 0)
     }
 
     /// Whether the pod may go to the node with this number.
     pub fn check(&self, pod: &PodRequirements, slot: Slot) -> Result<(), Rejection> {
-        let Some((node, used)) = self.nodes.get(slot as usize).and_then(Option::as_ref) else {
-            let reason = format!("node {slot} is gone");
-            return Err(Rejection {
-                plugin: "",
-                code: Code::UnschedulableAndUnresolvable,
-                reason,
-            });
-        };
-        node.check_placement(pod)?;
-        node.check_resources(pod, &self.used[*used])
+        let node = self.node(slot)?;
+        self.with_names(pod, |pod| {
+            node.check_placement(pod, &self.names)?;
+            node.check_resources(pod, &self.used[node.used], |name| self.is_offered(name))
+        })
     }
 
-    fn index_of(&mut self, name: &str) -> usize {
-        if let Some(index) = self.names.get(name) {
+    /// As `check`, whether or not there is room for the pod.
+    pub fn check_placement(&self, pod: &PodRequirements, slot: Slot) -> Result<(), Rejection> {
+        let node = self.node(slot)?;
+        self.with_names(pod, |pod| node.check_placement(pod, &self.names))
+    }
+
+    fn node(&self, slot: Slot) -> Result<&NodeFacts, Rejection> {
+        self.nodes
+            .get(slot as usize)
+            .and_then(Option::as_ref)
+            .ok_or_else(|| Rejection {
+                plugin: "",
+                code: Code::UnschedulableAndUnresolvable,
+                reason: format!("node {slot} is gone"),
+            })
+    }
+
+    /// Looks the names of the pod up again if there are new ones since.
+    fn with_names<R>(&self, pod: &PodRequirements, check: impl FnOnce(&PodRequirements) -> R) -> R {
+        if pod.names_known == self.names.len() {
+            return check(pod);
+        }
+        let mut fresh = pod.clone();
+        fresh.resolve(&self.names);
+        check(&fresh)
+    }
+
+    fn used_index(&mut self, name: &str) -> usize {
+        if let Some(index) = self.node_names.get(name) {
             return *index;
         }
         let index = self.used.len();
         self.used.push(Used::default());
-        self.names.insert(name.into(), index);
+        self.node_names.insert(name.into(), index);
         index
     }
 }

@@ -6,6 +6,7 @@
 pub mod object;
 
 pub mod manifest;
+pub mod workloads;
 
 pub mod api;
 pub mod clock;

@@ -11,6 +11,8 @@ mod json;
 mod kinds;
 mod names;
 mod objects;
+mod parallel;
+mod problems;
 mod source;
 mod tree;
 mod yaml;
@@ -23,6 +25,7 @@ use crate::object::{Kind, Object};
 pub use error::{InputError, ObjectError, Origin, Warning};
 pub use kinds::needed_by_host;
 use objects::Collector;
+pub(crate) use problems::problem_of;
 
 /// Everything that was read.
 #[derive(Clone, Debug, Default)]
@@ -64,7 +67,7 @@ pub fn read<P: AsRef<Path>>(
             files.push(source.name);
         }
         if collector.seen == seen {
-            let name = input.as_ref().display().to_string();
+            let name = source::name_of(input.as_ref());
             return Err(InputError::of_file(&name, "no Kubernetes object in it"));
         }
     }

@@ -10,13 +10,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::object::Object;
-use crate::plugin::{Action, Hint, ObjectEvent, Status};
+use crate::plugin::{Action, Hint, ObjectEvent};
 
 pub mod interests;
-#[cfg(test)]
-mod tests;
+mod pod;
 
 use interests::Interests;
+pub use pod::{Advisor, Gate, QueuedPod, Rejection, Retry};
 
 /// Nanoseconds of the virtual clock.
 pub type Time = u64;
@@ -28,79 +28,6 @@ pub const INITIAL_BACKOFF: Time = SECOND;
 pub const MAX_BACKOFF: Time = 10 * SECOND;
 /// How long a pod stays in the unschedulable pool without an event.
 pub const POOL_LIMIT: Time = 300 * SECOND;
-
-/// What the queue asks of the plugins.
-pub trait Advisor {
-    /// PreEnqueue of all plugins: the first refusal, with the plugin that made it.
-    fn pre_enqueue(&mut self, pod: &Object) -> Result<(), Gate>;
-    /// The plugin's hints, one per pod; an error of a hint has already become `Queue`.
-    fn hints(&mut self, plugin: &str, event: &ObjectEvent, pods: &[Object]) -> Vec<Hint>;
-}
-
-/// A refusal of PreEnqueue.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Gate {
-    /// Who refused.
-    pub plugin: Arc<str>,
-    /// Why.
-    pub status: Status,
-}
-
-/// Who is to blame for a failed attempt. Both empty: it ended in an error, which says nothing about the pod.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Rejection {
-    /// Plugins whose events may help.
-    pub rejectors: BTreeSet<Arc<str>>,
-    /// Plugins that answered `Pending` in Reserve: their events skip the backoff.
-    pub pending: BTreeSet<Arc<str>>,
-}
-
-impl Rejection {
-    fn is_error(&self) -> bool {
-        self.rejectors.is_empty() && self.pending.is_empty()
-    }
-
-    fn involves(&self, plugin: &str) -> bool {
-        self.rejectors.contains(plugin) || self.pending.contains(plugin)
-    }
-}
-
-/// Why a pod was tried again.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Retry {
-    /// When the attempt began.
-    pub at: Time,
-    /// What woke the pod.
-    pub why: String,
-}
-
-/// A pod in the queue; upstream's `QueuedPodInfo`.
-#[derive(Clone, Debug)]
-pub struct QueuedPod {
-    /// Newest copy.
-    pub pod: Object,
-    /// `spec.priority`, resolved.
-    pub priority: i64,
-    /// Place in the input; names the pod in this queue.
-    pub order: u64,
-    /// Attempts begun.
-    pub attempts: u32,
-    /// Why each attempt after the first took place.
-    pub retries: Vec<Retry>,
-    /// Why it is not active, if PreEnqueue refused it.
-    pub gate: Option<Gate>,
-    rejection: Rejection,
-    since: Time,
-    wake: String,
-}
-
-impl QueuedPod {
-    fn backoff_ends(&self) -> Time {
-        let doublings = self.attempts.saturating_sub(1).min(10);
-        self.since
-            .saturating_add((INITIAL_BACKOFF << doublings).min(MAX_BACKOFF))
-    }
-}
 
 /// Where a pod waits for time to pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -297,7 +224,7 @@ impl Queue {
         }
     }
 
-    /// Something happened to an object that is not a pod of this queue.
+    /// Something happened. A pod is not woken by what happens to itself.
     pub fn on_event(&mut self, event: &ObjectEvent, now: Time, advisor: &mut dyn Advisor) {
         if !self.interests.concerns_any(event) {
             return;
@@ -307,7 +234,12 @@ impl Queue {
             self.events.insert(self.next_event, event.clone());
             self.next_event += 1;
         }
-        let waiting: Vec<u64> = self.pool.iter().copied().collect();
+        let object = event.new.as_ref().or(event.old.as_ref());
+        let itself = object
+            .and_then(|object| self.orders.get(&object.id().uid))
+            .copied();
+        let others = self.pool.iter().copied();
+        let waiting: Vec<u64> = others.filter(|order| Some(*order) != itself).collect();
         let worths = self.worth(&waiting, event, advisor);
         let why = describe(event);
         for (order, worth) in waiting.into_iter().zip(worths) {
@@ -536,3 +468,6 @@ fn describe(event: &ObjectEvent) -> String {
         None => format!("{} {action}", event.kind.short()),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -10,8 +10,6 @@ pub mod collect;
 pub mod json;
 pub mod objects;
 pub mod table;
-#[cfg(test)]
-mod tests;
 pub mod yaml;
 
 /// What became of a pod, in one word.
@@ -210,3 +208,6 @@ impl Report {
         format!("{} {noun}: {}", self.pods.len(), parts.join(", "))
     }
 }
+
+#[cfg(test)]
+mod tests;

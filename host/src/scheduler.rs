@@ -8,30 +8,26 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::binding_cycle::{BindingCycle, Ending};
+use crate::binding_cycle::BindingCycle;
 use crate::cluster::Cluster;
-use crate::cycle::{Failure, Input, Outcome, Point, Strategy, schedule};
-use crate::object::{Kind, Object};
-use crate::plugin::{Action, ObjectEvent, Plugin, PluginError};
+use crate::cycle::{Point, Strategy};
+use crate::filters::no_preemption;
+use crate::plugin::{Code, Plugin, PluginError};
 use crate::queue::{Held, Queue, QueuedPod, Time};
 
+mod attempt;
 pub mod chooser;
-#[cfg(test)]
-pub(crate) mod fake;
+mod events;
 mod host;
 pub mod intake;
 pub mod native;
 pub mod outcome;
 mod seat;
 mod state;
-#[cfg(test)]
-mod tests;
 
 use chooser::{Chooser, Task};
-use host::ClusterHost;
-use intake::Intake;
 use native::Native;
-use outcome::PodOutcome;
+use outcome::{Ended, PodOutcome};
 use seat::Seat;
 use state::{Fingerprint, Memory};
 
@@ -87,7 +83,9 @@ pub struct Scheduler {
     bindings: Vec<BindingCycle>,
     pods: BTreeMap<Arc<str>, Record>,
     state: Fingerprint,
+    /// Where the next search begins.
     start: usize,
+    next_order: u64,
     counts: Counts,
     notes: Vec<Note>,
 }
@@ -117,6 +115,7 @@ impl Scheduler {
             pods: BTreeMap::new(),
             state: Fingerprint::default(),
             start: 0,
+            next_order: 0,
             counts: Counts::default(),
             notes: Vec::new(),
         };
@@ -132,7 +131,7 @@ impl Scheduler {
     /// Does one task. `false` if there is none.
     pub fn step(&mut self, chooser: &mut dyn Chooser) -> bool {
         self.take_events();
-        let tasks = self.tasks();
+        let tasks = self.tasks(chooser.considers_time());
         if tasks.is_empty() {
             return false;
         }
@@ -164,161 +163,75 @@ impl Scheduler {
 
     /// What became of each pod, in input order.
     pub fn outcomes(&self) -> Vec<PodOutcome> {
-        let mut outcomes: Vec<PodOutcome> = self
+        let lowest = self.native.lowest_placed(&self.cluster());
+        let finished = self
             .pods
             .values()
-            .map(|record| self.finished(record))
-            .collect();
+            .map(|record| self.finished(record, lowest));
+        let mut outcomes: Vec<PodOutcome> = finished.collect();
         outcomes.sort_by_key(|outcome| outcome.order);
         outcomes
     }
 
-    fn finished(&self, record: &Record) -> PodOutcome {
-        let outcome = record.outcome.clone();
-        match self.queue.get(&outcome.pod.id().uid) {
-            Some(queued) => outcome.held(queued),
-            None => outcome,
+    fn finished(&self, record: &Record, lowest: Option<i64>) -> PodOutcome {
+        let mut outcome = record.outcome.clone();
+        if let Some(queued) = self.queue.get(&outcome.pod.id().uid) {
+            outcome = outcome.held(queued);
         }
-    }
-
-    /// Reads the whole cluster once: generates claims, finds nodes and pods.
-    fn take_over(&mut self) {
-        self.run_claim_controller();
-        self.cluster().deliver();
-        let pods: Vec<Object> = {
-            let cluster = lock(&self.cluster);
-            self.native.rebuild(&cluster);
-            let mut entries: Vec<_> = cluster.list(&Kind::new("Pod")).collect();
-            entries.sort_by_key(|entry| entry.slot);
-            entries
-                .into_iter()
-                .map(|entry| entry.object.clone())
-                .collect()
-        };
-        for pod in pods {
-            self.take_pod(pod);
-        }
-    }
-
-    fn run_claim_controller(&mut self) {
-        let warnings = self.cluster().run_claim_controller();
-        for warning in warnings {
-            let note = Note {
-                object: warning.object,
-                message: warning.message,
-            };
-            if !self.notes.contains(&note) {
-                self.notes.push(note);
-            }
-        }
-    }
-
-    /// A pod that is new here.
-    fn take_pod(&mut self, pod: Object) {
-        let order = self.pods.len() as u64;
-        let mut outcome = PodOutcome::new(pod.clone(), order);
-        match intake::sort(&pod, &self.settings.input_errors) {
-            Intake::NotPending => return,
-            Intake::Refused(status) => outcome.refuse(status),
-            Intake::Pending { priority } => {
-                let now = self.now();
-                self.queue.add(pod.clone(), priority, now, &mut self.seat);
-            }
-        }
-        let memory = Memory::default();
-        self.pods
-            .insert(pod.id().uid.clone(), Record { outcome, memory });
-    }
-
-    fn take_events(&mut self) {
-        let events = self.cluster().deliver();
-        let mut generate = false;
-        for event in &events {
-            generate |= matches!(event.kind.short(), "Pod" | "ResourceClaimTemplate");
-            self.take_event(event);
-        }
-        if generate && self.queue.iter().any(|queued| queued.gate.is_some()) {
-            self.run_claim_controller();
-        }
-    }
-
-    fn take_event(&mut self, event: &ObjectEvent) {
-        self.state.change(event);
-        {
-            let cluster = lock(&self.cluster);
-            self.native.on_event(event, &cluster);
-        }
-        let now = self.now();
-        if event.kind.as_str() != "Pod" {
-            return self.queue.on_event(event, now, &mut self.seat);
-        }
-        if let Some(pod) = event.new.as_ref().or(event.old.as_ref()) {
-            self.take_pod_event(event, pod, now);
-        }
-    }
-
-    fn take_pod_event(&mut self, event: &ObjectEvent, pod: &Object, now: Time) {
-        let uid = pod.id().uid.clone();
-        if event.action != Action::Delete && intake::is_pending(pod) {
-            match self.pods.get_mut(&uid) {
-                Some(record) => {
-                    record.outcome.pod = pod.clone();
-                    self.queue.update(pod.clone(), now, &mut self.seat);
-                }
-                None => self.take_pod(pod.clone()),
-            }
-            return;
-        }
-        // In flight means that this scheduler binds it just now, and takes note of that itself.
-        if !self
-            .bindings
+        // Where no other pod is in the way, evicting one does not help.
+        let crowded = outcome
+            .refusals
             .iter()
-            .any(|binding| binding.pod.id().uid == uid)
+            .any(|refusal| refusal.status.code == Code::Unschedulable);
+        if crowded
+            && matches!(&outcome.ended, Ended::Failed(failure) if failure.at == Point::Filter)
         {
-            self.queue.remove(&uid);
+            let (priority, _) = self.native.priority(&outcome.pod);
+            outcome
+                .warnings
+                .extend(no_preemption(&outcome.pod, priority, lowest));
         }
-        self.queue.on_event(event, now, &mut self.seat);
+        outcome
     }
 
     /// Everything that could be done next, in the order in which the default takes it.
-    fn tasks(&self) -> Vec<Task> {
+    fn tasks(&self, always_time: bool) -> Vec<Task> {
         let now = self.now();
-        let mut tasks: Vec<Task> = self
+        let wakes = |binding: &BindingCycle| binding.sleeping_until().filter(|&until| until > now);
+        let awake = self
             .bindings
             .iter()
             .enumerate()
-            .filter(|(_, binding)| binding.sleeping_until().is_none_or(|until| until <= now))
+            .filter(|(_, binding)| wakes(binding).is_none());
+        let mut tasks: Vec<Task> = awake
             .map(|(index, binding)| Task::Binding {
                 index,
                 pod: binding.pod.id().clone(),
                 point: binding.point(),
             })
             .collect();
-        let sleepers = self
-            .bindings
-            .iter()
-            .filter_map(BindingCycle::sleeping_until)
-            .filter(|&until| until > now);
-        let sleep = sleepers.min();
-        let flush = self
-            .queue
-            .next_flush(&usefulness(&self.pods, self.fingerprint()))
-            .map(|due| due.max(now));
-        if let Some(until) = sleep
+        let sleep = self.bindings.iter().filter_map(wakes).min();
+        let busy = !tasks.is_empty() || self.queue.has_active();
+        let flush = match always_time || sleep.is_some() || !busy {
+            true => self.next_flush().map(|due| due.max(now)),
+            false => None,
+        };
+        let wait = sleep
             .into_iter()
             .chain(flush)
             .min()
-            .filter(|_| sleep.is_some())
-        {
-            tasks.push(Task::Wait { until });
-        }
-        if self.queue.has_active() {
-            tasks.push(Task::Cycle);
-        }
-        if let Some(until) = flush.filter(|_| sleep.is_none()) {
-            tasks.push(Task::Wait { until });
+            .map(|until| Task::Wait { until });
+        let cycle = self.queue.has_active().then_some(Task::Cycle);
+        match sleep {
+            Some(_) => tasks.extend(wait.into_iter().chain(cycle)),
+            None => tasks.extend(cycle.into_iter().chain(wait)),
         }
         tasks
+    }
+
+    fn next_flush(&self) -> Option<Time> {
+        self.queue
+            .next_flush(&usefulness(&self.pods, self.fingerprint()))
     }
 
     fn wait(&mut self, until: Time) {
@@ -327,123 +240,6 @@ impl Scheduler {
         let state = self.fingerprint();
         let useful = usefulness(&self.pods, state);
         self.queue.flush(now, &useful, &mut self.seat);
-    }
-
-    fn begin_cycle(&mut self) {
-        let Some(queued) = self.queue.pop(self.now()) else {
-            return;
-        };
-        let state = self.fingerprint();
-        let uid = queued.pod.id().uid.clone();
-        let exhausted = queued.attempts > MAX_ATTEMPTS;
-        if let Some(record) = self.pods.get_mut(&uid) {
-            record.outcome.attempts = queued.attempts;
-            record.outcome.retries = queued.retries.clone();
-            record.memory.begin(state);
-            if exhausted {
-                record
-                    .outcome
-                    .warnings
-                    .push(format!("given up after {MAX_ATTEMPTS} attempts"));
-                self.queue.remove(&uid);
-                return;
-            }
-        }
-        self.attempt(queued.pod);
-    }
-
-    fn attempt(&mut self, pod: Object) {
-        let description = self.seat.description().clone();
-        let at = self.cluster().revision();
-        let check = self.native.check(&pod);
-        let input = Input {
-            pod: &pod,
-            at,
-            nodes: self.native.nodes(),
-            native: check.as_ref(),
-            strategy: self.settings.strategy,
-            start: self.start,
-            names: self.settings.names,
-        };
-        let attempt = match self.seat.instance() {
-            Ok(instance) => schedule(instance, &description, &input),
-            Err(error) => {
-                let failure = Failure::error(Point::PreFilter, error.to_string());
-                drop(check);
-                return self.end_attempt(&pod, failure);
-            }
-        };
-        drop(check);
-        self.counts.cycles += 1;
-        self.counts.nodes_visited += attempt.visited as u64;
-        self.start = self.settings.strategy.next_start(
-            self.start,
-            attempt.visited,
-            self.native.nodes().len(),
-        );
-        let died = attempt.died.is_some();
-        if died {
-            self.seat.discard();
-        }
-        if let Some(record) = self.pods.get_mut(&pod.id().uid) {
-            record.outcome.take(&attempt);
-        }
-        let plugin = self.seat.plugin();
-        match attempt.outcome {
-            Outcome::Reserved { node, plan } => self
-                .bindings
-                .push(BindingCycle::bind(plugin, pod, node, plan)),
-            Outcome::Failed {
-                failure,
-                undo: Some(undo),
-            } => {
-                self.bindings
-                    .push(BindingCycle::undo(plugin, pod, undo, failure, died));
-            }
-            Outcome::Failed {
-                failure,
-                undo: None,
-            } => self.end_attempt(&pod, failure),
-        }
-    }
-
-    fn continue_binding(&mut self, index: usize) {
-        let mut host = ClusterHost(self.cluster.clone());
-        let Some(binding) = self.bindings.get_mut(index) else {
-            return;
-        };
-        let Some(ending) = binding.step(&mut host) else {
-            return;
-        };
-        let binding = self.bindings.remove(index);
-        if let Some(record) = self.pods.get_mut(&binding.pod.id().uid) {
-            record.outcome.warnings.extend(binding.warnings);
-        }
-        match ending {
-            Ending::Bound => self.bound(&binding.pod, binding.node),
-            Ending::Failed(failure) => self.end_attempt(&binding.pod, failure),
-        }
-    }
-
-    fn bound(&mut self, pod: &Object, node: Arc<str>) {
-        self.queue.remove(&pod.id().uid);
-        if let Some(record) = self.pods.get_mut(&pod.id().uid) {
-            record.outcome.bind(node);
-        }
-    }
-
-    /// The attempt failed. Events that it caused itself are taken first, so that they count as happened during it.
-    fn end_attempt(&mut self, pod: &Object, failure: Failure) {
-        self.take_events();
-        let state = self.fingerprint();
-        let now = self.now();
-        let uid = &pod.id().uid;
-        self.queue
-            .failed(uid, failure.rejection.clone(), now, &mut self.seat);
-        if let Some(record) = self.pods.get_mut(uid) {
-            record.memory.end(state, failure.status.code);
-            record.outcome.fail(failure, &self.seat.description().name);
-        }
     }
 
     fn fingerprint(&self) -> u64 {
@@ -474,3 +270,9 @@ fn usefulness(
 fn lock(cluster: &Mutex<Cluster>) -> MutexGuard<'_, Cluster> {
     cluster.lock().unwrap_or_else(PoisonError::into_inner)
 }
+
+#[cfg(test)]
+pub(crate) mod fake;
+
+#[cfg(test)]
+mod tests;

@@ -164,12 +164,13 @@ fn note(mut line: String) {
     clippy::print_stdout,
     reason = "the lines are what the test is run for"
 )]
-fn say(line: &str) {
+pub(crate) fn say(line: &str) {
     println!("{line}");
 }
 
-/// Runs every known file of a directory. The error lists the failed cases, or says that there is nothing to run.
-fn run_directory(directory: &Path) -> Result<(), String> {
+/// Runs every known file of a directory; the label is printed before its name. The error lists the failed cases, or says
+/// that there is nothing to run.
+fn run_directory(directory: &Path, label: &str) -> Result<(), String> {
     let mut files: Vec<PathBuf> = std::fs::read_dir(directory)
         .map_err(|error| format!("{}: {error}", directory.display()))?
         .filter_map(|entry| entry.ok().map(|entry| entry.path()))
@@ -195,7 +196,7 @@ fn run_directory(directory: &Path) -> Result<(), String> {
         known += 1;
         let text = std::fs::read_to_string(&path).map_err(|error| format!("{file}: {error}"))?;
         let tally = run_file(&file, &text, runner);
-        say(&format!("conformance {file} {tally}"));
+        say(&format!("conformance {label}{file} {tally}"));
         for (rule, count) in &tally.differs {
             say(&format!("  differs in {count}: {rule}"));
         }
@@ -215,7 +216,7 @@ fn run_directory(directory: &Path) -> Result<(), String> {
 #[test]
 fn conformance() {
     let directory = match std::env::var_os("CONFORMANCE_DIR") {
-        Some(directory) => PathBuf::from(directory),
+        Some(directory) => crate::repository::given(directory),
         None => {
             let shared = std::env::var_os("DRACTL_SHARED").map_or_else(
                 || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared"),
@@ -229,7 +230,7 @@ fn conformance() {
             directory
         }
     };
-    if let Err(failed) = run_directory(&directory) {
+    if let Err(failed) = run_directory(&directory, "") {
         panic!("{failed}");
     }
 }
@@ -238,7 +239,7 @@ fn conformance() {
 #[test]
 fn conformance_of_own_rows() {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("conformance");
-    if let Err(failed) = run_directory(&directory) {
+    if let Err(failed) = run_directory(&directory, "own/") {
         panic!("{failed}");
     }
 }
@@ -247,7 +248,7 @@ fn conformance_of_own_rows() {
 fn a_directory_without_a_known_file_fails() {
     let directory = tempfile::tempdir().unwrap();
     std::fs::write(directory.path().join("other.jsonl"), "{}\n").unwrap();
-    let failed = run_directory(directory.path()).unwrap_err();
+    let failed = run_directory(directory.path(), "").unwrap_err();
     assert!(failed.ends_with("no known file"), "{failed}");
 }
 

@@ -106,6 +106,9 @@ pub fn pod(uid: &str) -> Object {
     )
 }
 
+/// A message of the log and its fields.
+pub type Logged = (LogLevel, String, Vec<(String, String)>);
+
 /// A cluster that remembers what was done to it.
 #[derive(Default)]
 pub struct Double {
@@ -114,7 +117,7 @@ pub struct Double {
     pub thing: Option<(Revision, Object)>,
     pub in_flight: Option<(Revision, InFlight)>,
     pub revision: Revision,
-    pub logs: Vec<(LogLevel, String, Vec<(String, String)>)>,
+    pub logs: Vec<Logged>,
     /// Verbs and names of what took effect, in order.
     pub effects: Vec<String>,
     pub now: u64,

@@ -5,17 +5,33 @@ pub mod native;
 #[cfg(test)]
 mod build_script;
 #[cfg(test)]
+mod cel_cases;
+#[cfg(test)]
+mod cli;
+#[cfg(test)]
+mod command;
+#[cfg(test)]
 mod conformance;
 #[cfg(test)]
 mod contract;
 #[cfg(test)]
+mod end_to_end;
+#[cfg(test)]
 mod fixture;
+#[cfg(test)]
+mod hostile;
 #[cfg(test)]
 mod limits;
 #[cfg(test)]
 mod load;
 #[cfg(test)]
 mod repository;
+#[cfg(test)]
+mod sandbox;
+#[cfg(test)]
+mod scenarios;
+#[cfg(test)]
+mod schema;
 #[cfg(test)]
 mod stale;
 #[cfg(test)]

@@ -213,6 +213,64 @@ fn answers_that_do_not_fit_the_question_are_refused() {
 }
 
 #[test]
+fn values_that_are_none_of_their_type_are_refused() {
+    let (fault, cause) = failure("filter", "bad-utf8");
+    assert!(
+        fault == Fault::Contract && cause.contains("utf-8"),
+        "{cause}"
+    );
+}
+
+#[test]
+fn more_data_than_a_call_may_move_is_refused_before_it_is_copied() {
+    let cluster = Double::with_one_of_each();
+    let plugin = misbehaving("filter:fuel", Limits::default());
+    let error =
+        cycle_until(&mut *plugin.scheduling(shared(&cluster)).unwrap(), "filter").unwrap_err();
+    assert_eq!(error.fault, Fault::Contract, "{error}");
+}
+
+#[test]
+fn a_trap_in_one_instance_leaves_the_others_alone() {
+    let cluster = Double::with_one_of_each();
+    let plugin = misbehaving("filter:trap", Limits::default());
+    let mut first = plugin.scheduling(shared(&cluster)).unwrap();
+    let mut second = plugin.scheduling(shared(&cluster)).unwrap();
+    let (of_first, of_second) = (begun(&mut *first), begun(&mut *second));
+    assert!(first.filter(of_first, &[0]).is_err());
+    assert_eq!(plugin.live_instances(), 1);
+    assert!(second.reserve(of_second, 0).is_ok());
+    // A cycle means nothing to another instance.
+    assert!(
+        second
+            .filter(CycleId(77), &[0])
+            .is_err_and(|error| error.cause == "there is no such cycle in this instance")
+    );
+    assert!(second.end_cycle(of_second).is_ok());
+}
+
+#[test]
+fn an_idle_instance_serves_only_the_cluster_that_it_has_read() {
+    let (one, other) = (Double::with_one_of_each(), Double::with_one_of_each());
+    let plugin = misbehaving("", Limits::default());
+    for cluster in [&one, &other, &one] {
+        let call = BindingCall::Unreserve {
+            pod: pod("a"),
+            node: "n1".into(),
+            plan: None,
+        };
+        assert_eq!(
+            finish(&mut *plugin.binding(shared(cluster), call).unwrap()),
+            Ok(None)
+        );
+    }
+    assert_eq!(plugin.live_instances(), 2);
+    let effects = |cluster: &Arc<Mutex<Double>>| cluster.lock().unwrap().effects.join(", ");
+    assert_eq!(effects(&other), "remove-in-flight a, restore Thing thing");
+    assert_eq!(effects(&one), format!("{0}, {0}", effects(&other)));
+}
+
+#[test]
 fn what_was_not_declared_is_forbidden_and_has_no_effect() {
     let cluster = Double::with_one_of_each();
     // Where the API may be called, only the declaration stands in the way.

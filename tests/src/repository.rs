@@ -16,6 +16,15 @@ pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
+/// A path that a user gave: relative to where the tests run, or else to the root of the working tree.
+pub fn given(path: impl Into<PathBuf>) -> PathBuf {
+    let path = path.into();
+    match path.exists() {
+        true => path,
+        false => root().join(path),
+    }
+}
+
 /// The files that belong to the project, as git sees it: tracked, or new and not ignored.
 pub fn paths() -> Vec<String> {
     let listed = Command::new("git")

@@ -72,6 +72,7 @@ impl Search<'_, '_> {
             needed,
             all,
             admin: request.admin,
+            selects: !request.selectors.is_empty(),
         });
         Ok(())
     }
@@ -107,6 +108,7 @@ impl Search<'_, '_> {
                         needed: count as u32,
                         all: None,
                         admin: request.admin,
+                        selects: !request.selectors.is_empty(),
                     });
                 }
                 Some(_) => {}

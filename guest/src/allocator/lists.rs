@@ -41,6 +41,8 @@ pub(crate) struct Want {
     /// Start in [`Lists::all_devices`] for an `All` request.
     pub all: Option<u32>,
     pub admin: bool,
+    /// There are selectors; without any all devices match.
+    pub selects: bool,
 }
 
 /// The search for one device.
@@ -110,11 +112,16 @@ pub(crate) struct Verdicts {
 }
 
 impl Verdicts {
-    /// Opens the set of a want, and those of the wants before it.
-    pub(crate) fn open(&mut self, want: usize) {
-        while self.wants <= want {
-            self.rows.extend_from_slice(&self.unusable);
-            self.rows.resize(self.rows.len() + self.words, 0);
+    /// Opens the sets of the wants up to `last`.
+    pub(crate) fn open(&mut self, wants: &[Want], last: usize) {
+        for want in wants.iter().take(last + 1).skip(self.wants) {
+            if want.selects {
+                self.rows.extend_from_slice(&self.unusable);
+                self.rows.resize(self.rows.len() + self.words, 0);
+            } else {
+                self.rows.resize(self.rows.len() + self.words, u64::MAX);
+                self.rows.extend(self.unusable.iter().map(|word| !word));
+            }
             self.wants += 1;
         }
     }

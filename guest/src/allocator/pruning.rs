@@ -1,24 +1,65 @@
-//! What the search leaves out without a difference that can be seen: neither in the answer, nor in an error, nor in what is
-//! evaluated in which order (spec section 13).
+//! What the search leaves out without a difference that can be seen: neither in the answer, nor in an error, nor, short of a
+//! hard search, in what is evaluated in which order (spec section 13).
 //!
 //! *Counting.* If the selectors of a want are known for all devices that it could visit, and there are fewer matching ones than
 //! it needs, all that could follow fails without an evaluation. The same holds for the next wants taken together, as long as
 //! everything about them is known.
 //!
+//! *Looking ahead.* A search that turns out to be hard evaluates the selectors of all wants for all devices, so that the two
+//! other rules know everything. What this evaluates too early is never seen: a verdict is a function of the device, and an
+//! error is put aside until the search itself comes there.
+//!
 //! *Devices that are alike.* Suppose a frame picked device A, and all that could follow failed, having come as far as want m.
 //! Let device B be free as well, a later candidate of the same frame, with the same values of all attributes that constraints
-//! of the claims up to m look at. Let each want from the frame's own to m know the same verdict for A and B, or know nothing
-//! about B. Exchanging A and B turns whatever could follow a pick of B into something that followed the pick of A, so it fails
-//! too and comes no further than m. Nothing would be evaluated for the first time on the way: where a want would visit A after
-//! the pick of B, it visited B after the pick of A, so it knows B and therefore A.
+//! of the claims up to m look at. Let each want from the frame's own to m know the same verdict for A and B, or nothing about
+//! B (with admin access: about both). Exchanging A and B turns whatever could follow a pick of B into something that followed
+//! the pick of A, so it fails too and comes no further than m. Nothing would be evaluated for the first time on the way: where
+//! a want would visit A after the pick of B, it visited B after the pick of A, so it knows B and therefore A.
 
 use super::lists::{Failed, Frame, contains, from};
 use super::search::{Halt, Search};
 
-/// Wants and constraints that are compared at most; beyond that comparing costs more than it saves.
+/// Constraints that are compared at most; beyond that comparing costs more than it saves.
 pub(crate) const FURTHEST: usize = 64;
+/// Wants that are compared at most.
+const FURTHEST_WANT: usize = 256;
+
+/// Steps after which a search is a hard one.
+pub(crate) const HARD: u64 = 4_096;
+/// Most verdicts that a hard search gathers ahead.
+const AHEAD: usize = 1 << 17;
 
 impl Search<'_, '_> {
+    /// Evaluates all selectors for all devices that could be asked for.
+    pub(crate) fn learn_ahead(&mut self) -> Result<(), Halt> {
+        let (plan, pools) = (self.plan, self.pools);
+        // Of a repeated device the first verdict counts for all, so an error put aside could not be told from no verdict.
+        if pools.has_repeats || self.lists.wants.len() * pools.candidates.len() > AHEAD {
+            return Ok(());
+        }
+        self.lists
+            .verdicts
+            .open(&self.lists.wants, self.lists.wants.len());
+        for index in 0..self.lists.wants.len() {
+            let want = self.lists.wants[index];
+            for (position, candidate) in pools.candidates.iter().enumerate() {
+                let held =
+                    !want.admin && self.inventory.is_held(candidate.device, self.admin_holds);
+                if want.all.is_some() || held || self.lists.verdicts.get(index, position).is_some()
+                {
+                    continue;
+                }
+                self.steps(1, want.request as usize)?;
+                if let Ok(Some(matches)) =
+                    self.evaluate(&plan.requests[want.request as usize], candidate)
+                {
+                    self.lists.verdicts.learn(index, position, matches, pools);
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// If it is certain that the `k`-th device of a want, from candidate `start` on, or what follows cannot be found: the
     /// furthest want that the search could come to.
     pub(crate) fn hopeless_at(
@@ -28,20 +69,25 @@ impl Search<'_, '_> {
         start: usize,
     ) -> Result<Option<usize>, Halt> {
         let words = self.lists.free.len();
-        let mut needed = 0;
+        let (mut needed, mut work) = (0, 0);
         self.lists.union.clear();
         self.lists.union.resize(words, 0);
         for next in want..self.lists.wants.len() {
             let wanted = self.lists.wants[next];
             let constraints = self.plan.constraints_of(wanted.request as usize);
-            if wanted.all.is_some()
-                || !self.lists.verdicts.is_open(next)
-                || constraints.len() > FURTHEST
-            {
+            if wanted.all.is_some() || constraints.len() > FURTHEST {
                 return Ok(None);
             }
-            if (next - want) % FURTHEST == FURTHEST - 1 {
-                self.steps(1, wanted.request as usize)?;
+            if !self.lists.verdicts.is_open(next) {
+                if wanted.selects {
+                    return Ok(None);
+                }
+                self.lists.verdicts.open(&self.lists.wants, next);
+            }
+            work += words;
+            if work >= FURTHEST {
+                self.steps(work / FURTHEST, wanted.request as usize)?;
+                work %= FURTHEST;
             }
             let start = if next == want { start } else { 0 };
             if wanted.admin {
@@ -107,7 +153,7 @@ impl Search<'_, '_> {
     fn are_alike(&mut self, frame: &Frame, failed: Failed, position: usize) -> bool {
         let (wants, to) = (&self.lists.wants, failed.reached as usize);
         let (from, other) = (frame.want as usize, failed.position as usize);
-        if self.pools.has_repeats || to - from > FURTHEST {
+        if self.pools.has_repeats || to - from > FURTHEST_WANT {
             return false;
         }
         // Admin requests may get devices that are in use, which ordinary ones then cannot.
@@ -118,10 +164,14 @@ impl Search<'_, '_> {
         if wants[from..=to].iter().any(|want| want.all.is_some()) {
             return false;
         }
-        // A want that knows nothing about B never visited it while A was picked, so it would not visit A now.
-        let treats_alike = |want| match self.lists.verdicts.get(want, position) {
-            Some(verdict) => self.lists.verdicts.get(want, other) == Some(verdict),
-            None => true,
+        // A want that knows nothing about B never visited it while A was picked, so it would not visit A now. Only admin
+        // requests may visit A while it is picked, and so B after the exchange.
+        let treats_alike = |want: usize| {
+            let (of_a, of_b) = (
+                self.lists.verdicts.get(want, other),
+                self.lists.verdicts.get(want, position),
+            );
+            of_a == of_b || (of_b.is_none() && !wants[want].admin)
         };
         if !(from + 1..=to).all(treats_alike) {
             return false;

@@ -30,6 +30,8 @@ pub(crate) struct Search<'a, 's> {
     pub lists: &'s mut Lists,
     /// Devices that may still be visited.
     pub steps_left: u64,
+    /// When this few steps are left, the search is a hard one: see [`Search::learn_ahead`].
+    pub hard_at: Option<u64>,
     /// Whether results of admin requests hold their device (D6).
     pub admin_holds: bool,
     /// Whether picks of admin requests are remembered (D7, L2).
@@ -52,8 +54,12 @@ impl Search<'_, '_> {
             if want == self.lists.wants.len() {
                 return Ok(true);
             }
+            if self.hard_at.is_some_and(|left| self.steps_left <= left) {
+                self.hard_at = None;
+                self.learn_ahead()?;
+            }
             if self.lists.wants[want].all.is_none() {
-                self.lists.verdicts.open(want);
+                self.lists.verdicts.open(&self.lists.wants, want);
             }
             let hopeless_at = self.hopeless_at(want, k, start as usize)?;
             if let Some(parent) = self.lists.frames.last_mut() {

@@ -6,5 +6,4 @@ mod adversarial;
 mod oracle;
 mod random;
 mod rules;
-mod tables;
 mod texts;

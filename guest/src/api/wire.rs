@@ -30,6 +30,7 @@ mod text;
 
 use fault::Fault;
 pub use fault::Problem;
+use text::brief;
 
 /// Reads a core/v1 Pod.
 ///
@@ -261,7 +262,7 @@ fn second_look<T>(kind: Kind, json: &[u8], outcome: Result<T, Fault>) -> Result<
         .err()
         .unwrap_or_else(|| Fault::required("apiVersion"));
         let object = if fault.names_version {
-            format!("{api_version} {object}")
+            format!("{} {object}", brief(api_version))
         } else {
             object
         };
@@ -280,9 +281,9 @@ fn object_name(kind: Kind, value: &Value) -> String {
             .and_then(Value::as_str)
             .unwrap_or_default()
     };
-    match (metadata("namespace"), metadata("name")) {
-        (_, "") => format!("{} without a name", kind.name()),
+    match (metadata("namespace"), brief(metadata("name"))) {
+        (_, name) if name.is_empty() => format!("{} without a name", kind.name()),
         ("", name) => format!("{} {name}", kind.name()),
-        (namespace, name) => format!("{} {namespace}/{name}", kind.name()),
+        (namespace, name) => format!("{} {}/{name}", kind.name(), brief(namespace)),
     }
 }

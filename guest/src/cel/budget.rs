@@ -11,7 +11,7 @@ use crate::quantity::Quantity;
 pub(crate) const COST_LIMIT: u64 = 1_000_000;
 /// Elementary steps inside of functions (comparisons, copied elements). Costs of library functions are flat in 1.31, and
 /// comparing a value that shares its parts can take exponentially long.
-const WORK_LIMIT: u64 = 20_000_000;
+const WORK_LIMIT: u64 = 10_000_000;
 /// Bytes that values may take over one evaluation, freed or not.
 const MEMORY_LIMIT: u64 = 32 << 20;
 

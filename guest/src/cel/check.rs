@@ -4,6 +4,7 @@
 use cel_interpreter::common::ast::{
     EntryExpr, Expr, IdedEntryExpr, IdedExpr, ListExpr, LiteralValue, SelectExpr, SourceInfo,
 };
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::decls::Declarations;
@@ -52,7 +53,7 @@ pub(crate) fn check(
     }
     if checker.types.is_exhausted() || checker.too_complex {
         return Err(
-            "compilation failed: expression is too complex, write it with fewer nested literals"
+            "compilation failed: expression is too complex, write it with fewer nested literals or smaller patterns"
                 .to_string(),
         );
     }
@@ -109,6 +110,11 @@ struct Checker<'c> {
     /// Literals whose parts must agree in type, checked last, when all types are known.
     literals: Vec<literals::Pending>,
     templates: Vec<literals::Template>,
+    /// Literal patterns, each compiled once, and their weight together.
+    patterns: BTreeMap<Arc<str>, Result<Arc<regex::Pattern>, String>>,
+    pattern_weight: u32,
+    /// Types of the elements of lists within calls of `format`, by id.
+    format_lists: BTreeMap<u64, Vec<(u64, Type)>>,
     /// Open calls of `format`, within which lists may be mixed.
     in_format: usize,
 }
@@ -126,6 +132,9 @@ impl<'c> Checker<'c> {
             instantiation: None,
             literals: Vec::new(),
             templates: Vec::new(),
+            patterns: BTreeMap::new(),
+            pattern_weight: 0,
+            format_lists: BTreeMap::new(),
             in_format: 0,
         }
     }
@@ -156,7 +165,7 @@ impl<'c> Checker<'c> {
             Expr::Ident(name) => self.ident(e.id, name),
             Expr::Select(select) => self.select(e, select),
             Expr::Call(call) => self.call(e.id, call),
-            Expr::List(list) => self.list(list),
+            Expr::List(list) => self.list(e.id, list),
             Expr::Map(map) => self.map(&map.entries),
             Expr::Struct(literal) => {
                 self.struct_literal(e.id, &literal.type_name, &literal.entries)
@@ -304,7 +313,7 @@ impl<'c> Checker<'c> {
         }
     }
 
-    fn list(&mut self, list: &ListExpr) -> Typed {
+    fn list(&mut self, id: u64, list: &ListExpr) -> Typed {
         let mut joined = None;
         let mut nodes = Vec::with_capacity(list.elements.len());
         let mut parts = Vec::with_capacity(list.elements.len());
@@ -322,7 +331,11 @@ impl<'c> Checker<'c> {
         }
         let element = joined.unwrap_or_else(|| Type::Param(self.types.fresh(1)));
         let t = self.bounded(Type::list(element));
-        self.must_agree(parts);
+        if self.in_format > 0 {
+            self.format_lists.insert(id, parts);
+        } else {
+            self.must_agree(parts);
+        }
         Typed {
             t,
             node: fold_list(nodes),

@@ -37,7 +37,7 @@ pub(crate) enum Cost {
     NewList,
     /// All pairs of two lists.
     Pairs { factor: u64 },
-    /// `distinct` and `sort`: the square of the size.
+    /// `sort` and `distinct`: all pairs, compared twice, and a new list.
     Square,
 }
 
@@ -121,8 +121,19 @@ pub(crate) fn of_call(rule: Cost, args: &[Value], result: &Value) -> u64 {
         Cost::Pairs { factor } => {
             (size(0).saturating_mul(size(1)).saturating_mul(factor)).saturating_add(1)
         }
-        Cost::Square => size(0).saturating_mul(size(0)).saturating_add(21),
+        Cost::Square => all_pairs(args.last()),
     }
+}
+
+/// Strings take a tenth longer to compare.
+fn all_pairs(list: Option<&Value>) -> u64 {
+    let Some(Value::List(list)) = list else {
+        return 11;
+    };
+    let pairs = (list.len() as u64).saturating_mul(list.len() as u64);
+    let texts = matches!(list.first(), Some(Value::String(_) | Value::Bytes(_)));
+    let extra = if texts { pairs / 10 } else { 0 };
+    pairs.saturating_mul(2).saturating_add(extra + 11)
 }
 
 /// Only between strings and bytes it takes longer for longer texts.

@@ -77,6 +77,21 @@ impl DeviceData {
     }
 }
 
+/// Whether a device can be converted, without doing it: a malformed one fails every expression, also those that would not
+/// look at it.
+pub fn is_well_formed(device: &api::Device) -> bool {
+    let attribute_is = |(_, value): &(Arc<str>, api::Attribute)| match value {
+        api::Attribute::Version(text) => Version::parse(text).is_ok(),
+        api::Attribute::Unknown => false,
+        api::Attribute::Int(_) | api::Attribute::Bool(_) | api::Attribute::String(_) => true,
+    };
+    device.attributes.iter().all(attribute_is)
+        && device
+            .capacity
+            .iter()
+            .all(|(_, text)| Quantity::parse(text).is_ok())
+}
+
 impl DeviceValue {
     /// Converts a device. The driver is the domain of names without one; `driver/ID` wins over a bare `ID`.
     pub(super) fn new(input: &DeviceInput<'_>) -> Self {

@@ -139,14 +139,15 @@ impl<'a> Run<'a> {
     fn call(&mut self, call: &Call) -> Outcome {
         match call.args.as_slice() {
             [] => self.apply(call, &[]),
-            [a] => {
-                let args = [self.eval(a)?];
-                self.apply(call, &args)
-            }
-            [a, b] => {
-                let args = [self.eval(a)?, self.eval(b)?];
-                self.apply(call, &args)
-            }
+            [a] => match self.eval(a) {
+                Ok(a) => self.apply(call, &[a]),
+                Err(error) => self.failed_call(error),
+            },
+            // Both are evaluated even if the first fails, and the call is charged.
+            [a, b] => match (absorb(self.eval(a))?, absorb(self.eval(b))?) {
+                (Ok(a), Ok(b)) => self.apply(call, &[a, b]),
+                (Err(error), _) | (_, Err(error)) => self.failed_call(error),
+            },
             many => {
                 let args = many
                     .iter()
@@ -155,6 +156,11 @@ impl<'a> Run<'a> {
                 self.apply(call, &args)
             }
         }
+    }
+
+    fn failed_call(&mut self, error: Fail) -> Outcome {
+        self.budget.charge(1)?;
+        Err(error)
     }
 
     fn apply(&mut self, call: &Call, args: &[Value]) -> Outcome {
@@ -170,13 +176,13 @@ impl<'a> Run<'a> {
             }
             Err(Fail::NoOverload) => {
                 let types: Vec<&str> = args.iter().map(Value::type_name).collect();
-                Err(Fail::new(format!(
-                    "no such overload: {}({})",
-                    call.name,
-                    types.join(", ")
+                let signature = types.join(", ");
+                self.failed_call(Fail::new(format!(
+                    "no such overload: {}({signature})",
+                    call.name
                 )))
             }
-            Err(error) => Err(error),
+            Err(error) => self.failed_call(error),
         }
     }
 
@@ -372,10 +378,14 @@ impl<'a> Run<'a> {
                 Ok(if optional { Value::some(value) } else { value })
             }
             None if optional => Ok(Value::Optional(None)),
-            None if matches!(target, Value::List(_)) => {
-                Err(Fail::new(format!("index out of bounds: {}", name())))
+            None => {
+                self.budget.charge(1)?;
+                Err(Fail::new(if matches!(target, Value::List(_)) {
+                    format!("index out of bounds: {}", name())
+                } else {
+                    format!("no such key: {}", name())
+                }))
             }
-            None => Err(Fail::new(format!("no such key: {}", name()))),
         }
     }
 

@@ -78,11 +78,47 @@ impl Group {
         self.before + 1
     }
 
+    /// Rules of the grammar that are open in the group, of the four kinds that can be many.
+    fn open_rules(&self) -> OpenRules {
+        // A chain keeps a rule open for each operator, and the right-hand operand is one more.
+        let chain = |operators: usize| 1 + operators + usize::from(operators > 0);
+        OpenRules {
+            expressions: 1 + self.ternaries,
+            relations: chain(self.relations),
+            calculations: chain(self.calculations),
+            members: 1 + self.postfix,
+        }
+    }
+}
+
+/// Counts of open grammar rules.
+#[derive(Default)]
+struct OpenRules {
+    expressions: usize,
+    relations: usize,
+    calculations: usize,
+    members: usize,
+}
+
+impl OpenRules {
+    fn plus(self, other: Self) -> Self {
+        Self {
+            expressions: self.expressions + other.expressions,
+            relations: self.relations + other.relations,
+            calculations: self.calculations + other.calculations,
+            members: self.members + other.members,
+        }
+    }
+
     fn is_excessive(&self) -> bool {
-        // The last right-hand operand counts as well.
-        self.calculations + 2 > RECURSION
-            || self.relations + 2 > RECURSION
-            || self.postfix + 1 > RECURSION
+        [
+            self.expressions,
+            self.relations,
+            self.calculations,
+            self.members,
+        ]
+        .into_iter()
+        .any(|open| open > RECURSION)
     }
 }
 
@@ -92,6 +128,8 @@ struct Scan<'t> {
     groups: Vec<Group>,
     /// Whether an operand just ended, so that `-`, `[` and `(` are binary or postfix.
     after_operand: bool,
+    /// Whether that operand is a name that no dot precedes: a parenthesis then calls a global function.
+    after_name: bool,
 }
 
 impl<'t> Scan<'t> {
@@ -101,18 +139,19 @@ impl<'t> Scan<'t> {
             at: 0,
             groups: vec![Group::default()],
             after_operand: false,
+            after_name: false,
         }
     }
 
     fn run(mut self) -> Result<(), ()> {
         while let Some(&byte) = self.bytes.get(self.at) {
             self.token(byte);
-            let (open, ternaries) = self
+            let open = self
                 .groups
                 .iter()
-                .fold((0, 0), |(n, t), g| (n + 1, t + g.ternaries));
-            let group = self.group();
-            if group.is_excessive() || open + ternaries > RECURSION {
+                .map(Group::open_rules)
+                .fold(OpenRules::default(), OpenRules::plus);
+            if open.is_excessive() {
                 return Err(());
             }
         }
@@ -159,9 +198,11 @@ impl<'t> Scan<'t> {
     }
 
     fn open(&mut self) {
-        if self.after_operand {
+        let global_call = self.after_name && self.peek(0) == b'(';
+        if self.after_operand && !global_call {
             self.group().postfix += 1;
         }
+        self.after_name = false;
         self.groups.push(Group::default());
         self.after_operand = false;
         self.at += 1;
@@ -175,6 +216,7 @@ impl<'t> Scan<'t> {
         let outer = self.group();
         outer.operand = outer.operand.max(depth);
         self.after_operand = true;
+        self.after_name = false;
     }
 
     fn operator(&mut self, byte: u8) {
@@ -215,6 +257,7 @@ impl<'t> Scan<'t> {
             [b':', _] => group.end_term(),
             _ => {}
         }
+        self.after_name &= byte.is_ascii_whitespace();
         if !byte.is_ascii_whitespace() && (byte != b'?' || after_operand) {
             self.after_operand = false;
         }
@@ -223,6 +266,7 @@ impl<'t> Scan<'t> {
 
     fn word(&mut self) {
         let start = self.at;
+        let after_dot = start > 0 && self.bytes.get(start - 1) == Some(&b'.');
         while self.peek(0).is_ascii_alphanumeric() || self.peek(0) == b'_' || self.peek(0) >= 0x80 {
             self.at += 1;
         }
@@ -236,6 +280,8 @@ impl<'t> Scan<'t> {
                 let prefix = word.len() <= 2 && word.iter().all(|b| b"rRbB".contains(b));
                 if prefix && matches!(self.peek(0), b'"' | b'\'') {
                     self.skip_string(word.iter().any(|b| b"rR".contains(b)));
+                } else {
+                    self.after_name = !after_dot;
                 }
                 self.after_operand = true;
             }

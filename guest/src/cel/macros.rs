@@ -182,6 +182,9 @@ fn take_variables(
     let mut names = Vec::new();
     for arg in std::mem::replace(args, bodies) {
         match arg.expr {
+            Expr::Ident(name) if names.contains(&name) => {
+                return Err(helper.new_error(arg.id, format!("duplicate variable name: {name}")));
+            }
             Expr::Ident(name) => names.push(name),
             _ => return Err(helper.new_error(arg.id, "argument must be a simple name")),
         }

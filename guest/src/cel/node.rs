@@ -2,11 +2,9 @@
 
 use std::sync::Arc;
 
-use regex::Regex;
-
 use super::cost::Cost;
 use super::functions::Function;
-use super::functions::regex::Use;
+use super::functions::regex::{Pattern, Use};
 use super::value::{Key, Value};
 
 /// A node of a program.
@@ -74,7 +72,7 @@ pub(crate) struct Call {
     pub(crate) cost: Cost,
     pub(crate) args: Vec<Node>,
     /// A literal pattern, compiled.
-    pub(crate) pattern: Option<(Use, Arc<Regex>)>,
+    pub(crate) pattern: Option<(Use, Arc<Pattern>)>,
 }
 
 /// A variable for an expression.

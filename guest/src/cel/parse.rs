@@ -29,12 +29,19 @@ pub(crate) fn parse(
     guard::check(source).map_err(|message| format!("ERROR: <input>:-1:0: {message}\n | \n | ^"))?;
     let parser = env.parser().max_recursion_depth(PARSER_DEPTH);
     parser.parse_with_source_info(source).map_err(|errors| {
-        let blocks: Vec<String> = errors
-            .errors
-            .iter()
-            .take(100)
-            .map(|error| block(source, error))
-            .collect();
+        // Consequences of a syntax error, in the crate's own words.
+        let is_consequence = |error: &&ParseError| error.msg.starts_with("Incomplete ");
+        let all = errors.errors.iter();
+        let causes = all.clone().filter(|error| !is_consequence(error));
+        let none = causes.clone().next().is_none();
+        let blocks: Vec<String> = if none {
+            all.take(1).map(|e| block(source, e)).collect()
+        } else {
+            causes
+                .take(issues::MOST_ISSUES)
+                .map(|e| block(source, e))
+                .collect()
+        };
         blocks.join("\n")
     })
 }

@@ -1,6 +1,7 @@
-//! The recorded cases, and properties of the language as a whole.
+//! Properties of the language as a whole; recorded cases are in the package `tests`.
 
 use super::*;
 
+mod grammar;
 mod limits;
-mod recorded;
+mod properties;

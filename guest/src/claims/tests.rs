@@ -1,12 +1,11 @@
-//! Rules of spec section 6, and the recorded tables of upstream's helpers.
+//! Rules of spec section 6; the recorded tables of upstream's helpers are run by the package `tests`.
 
-use std::path::PathBuf;
 use std::rc::Rc;
 
 use serde_json::{Value, json};
 
 use super::*;
-use crate::api::{ConfigSource, DeviceConfiguration, edit, wire};
+use crate::api::wire;
 
 /// A pod of namespace `ns` with uid 1; entries are (name, claim name, template name).
 fn pod(entries: &[(&str, Option<&str>, Option<&str>)], statuses: &[(&str, Option<&str>)]) -> Pod {
@@ -193,146 +192,4 @@ fn the_entry_of_a_claim_after_one_without_claim() {
     assert_eq!(entry_name(&pod, &claims, 0, &Profile::current()), Some("b"));
     assert_eq!(entry_name(&pod, &claims, 1, &Profile::current()), None);
     assert_eq!(entry_name(&pod, &claims, 2, &Profile::v1_31()), None);
-}
-
-/// Lines of a recorded table; `None` where the recordings are not there.
-fn recorded(file: &str) -> Option<Vec<Value>> {
-    let root = std::env::var_os("DRACTL_SHARED").map_or_else(
-        || PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared")),
-        PathBuf::from,
-    );
-    let path = root.join("conformance").join(file);
-    let Ok(text) = std::fs::read_to_string(&path) else {
-        eprintln!("SKIPPED: {} is not there", path.display());
-        return None;
-    };
-    Some(
-        text.lines()
-            .map(|line| serde_json::from_str(line).unwrap())
-            .collect(),
-    )
-}
-
-fn read_pod(case: &Value) -> Pod {
-    let mut json = case["pod"].clone();
-    json["apiVersion"] = "v1".into();
-    wire::pod(json.to_string().as_bytes()).unwrap()
-}
-
-fn read_claim(case: &Value, api_version: &str) -> ResourceClaim {
-    let mut json = case["claim"].clone();
-    json["apiVersion"] = api_version.into();
-    wire::resource_claim(json.to_string().as_bytes(), &Profile::current()).unwrap()
-}
-
-#[test]
-fn recorded_helpers_of_1_31() {
-    let file = "resourceclaim-helpers-v0.31.jsonl";
-    run_recorded(file, "resource.k8s.io/v1alpha3", &Profile::v1_31(), 2);
-}
-
-#[test]
-fn recorded_helpers_of_1_36() {
-    let file = "resourceclaim-helpers-v0.36.jsonl";
-    run_recorded(file, "resource.k8s.io/v1", &Profile::current(), 16);
-}
-
-/// Runs every line of a file; at least so many must be about what is supported.
-fn run_recorded(file: &str, api_version: &str, profile: &Profile, at_least: usize) {
-    let Some(lines) = recorded(file) else { return };
-    let checked = lines.iter().filter(|line| {
-        let test = line["test"].as_str().unwrap();
-        check_recorded(test, &line["case"], api_version, profile)
-    });
-    let checked = checked.count();
-    assert!(checked >= at_least, "{file}: {checked}");
-}
-
-/// Checks one line; false if it is about something that is not supported.
-fn check_recorded(test: &str, case: &Value, api_version: &str, profile: &Profile) -> bool {
-    let (table, _) = test.split_once('/').unwrap();
-    match table {
-        // DIFFERENCE: pod groups (DRAWorkloadResourceClaims) are not supported.
-        "TestNameFromPodGroup" => return false,
-        "TestBindTo" if case["expected"]["resource"] != "pods" => return false,
-        "TestIsReservedForPod" | "TestResourceClaimIsFor" if case["acceptPodGroup"] == true => {
-            return false;
-        }
-        "TestResourceClaimIsFor" if test.contains("/PodGroup/") => return false,
-        // DIFFERENCE: statuses of extended resources (DRAExtendedResource) and tolerations (DRADeviceTaints) are not supported.
-        "TestPodExtendedStatusEqual" | "TestPodStatusEqual" | "TestTolerationToleratesTaint" => {
-            return false;
-        }
-        "TestBaseRequestRef" => {
-            let base = base_request(case["requestRef"].as_str().unwrap());
-            assert_eq!(base, case["expectedBaseRequestRef"], "{test}");
-        }
-        "TestBindTo" => {
-            let mut claim = json!({});
-            edit::reserve_for(&mut claim, &read_pod(case).meta);
-            assert_eq!(
-                claim["status"]["reservedFor"],
-                json!([case["expected"]]),
-                "{test}"
-            );
-        }
-        "TestConfigForResult" => check_config(test, case),
-        "TestIsReservedForPod" => {
-            let claim = read_claim(case, api_version);
-            let reserved = is_reserved_for(&claim, &read_pod(case).meta.uid);
-            assert_eq!(reserved, case["expectedResult"], "{test}");
-        }
-        "TestName" => check_name(test, case),
-        "TestResourceClaimIsFor" | "TestResourceClaimIsForPod" => {
-            let claim = read_claim(case, api_version);
-            let answer = is_for_pod(&read_pod(case).meta, &claim.meta, profile);
-            let expected = case["expectedError"].as_str().unwrap_or_default();
-            assert_eq!(answer.err().unwrap_or_default(), expected, "{test}");
-        }
-        other => panic!("unknown table {other}"),
-    }
-    true
-}
-
-fn check_name(test: &str, case: &Value) {
-    let mut pod_json = case["pod"].clone();
-    pod_json["spec"]["resourceClaims"] = json!([case["podClaim"]]);
-    let pod = read_pod(&json!({"pod": pod_json}));
-    match claim_name(&pod, &pod.resource_claims[0]) {
-        Ok(found) => {
-            assert_eq!(json!(found.name), case["expectedName"], "{test}");
-            assert_eq!(found.check_owner, case["expectedCheck"], "{test}");
-            assert_eq!(case["expectedError"], Value::Null, "{test}");
-        }
-        Err(error) => assert_eq!(error, case["expectedError"], "{test}"),
-    }
-}
-
-fn check_config(test: &str, case: &Value) {
-    let config = |entries: &Value| -> Vec<AllocationConfiguration> {
-        let entry = |entry: &Value| AllocationConfiguration {
-            source: if entry["source"] == "FromClass" {
-                ConfigSource::Class
-            } else {
-                ConfigSource::Claim
-            },
-            config: DeviceConfiguration {
-                requests: serde_json::from_value(entry["requests"].clone()).unwrap_or_default(),
-                opaque: entry.get("opaque").cloned(),
-            },
-        };
-        entries
-            .as_array()
-            .into_iter()
-            .flatten()
-            .map(entry)
-            .collect()
-    };
-    let all = config(&case["deviceConfigurations"]);
-    let found: Vec<AllocationConfiguration> =
-        config_for_result(&all, case["result"]["request"].as_str().unwrap())
-            .into_iter()
-            .cloned()
-            .collect();
-    assert_eq!(found, config(&case["expectedConfigs"]), "{test}");
 }

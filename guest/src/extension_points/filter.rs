@@ -44,15 +44,10 @@ fn filter_node(instance: &mut Instance, state: &mut State, slot: Slot) -> Status
             return status;
         }
     }
-    if let Some(allocator) = &mut state.allocator {
-        match instance.allocate(allocator, slot) {
-            Outcome::Allocated(_) => {}
-            Outcome::DoesNotFit => return Status::unresolvable("cannot allocate all claims"),
-            Outcome::InvalidPools => return Status::unresolvable(INVALID_POOLS),
-            Outcome::BudgetExhausted(text) => return Status::unresolvable(text),
-            Outcome::InvalidObject(text) => return Status::new(Code::InvalidObject, text),
-            Outcome::Error(text) => return Status::error(text),
-        }
+    if let Some(allocator) = &mut state.allocator
+        && let Err(outcome) = instance.fits(allocator, slot)
+    {
+        return refusal(outcome);
     }
     if !unavailable.is_empty() {
         state.unavailable.extend(unavailable);
@@ -62,6 +57,18 @@ fn filter_node(instance: &mut Instance, state: &mut State, slot: Slot) -> Status
         state.node_allocations.insert(slot);
     }
     Status::success()
+}
+
+/// The status for a node on which the allocator found nothing.
+fn refusal(outcome: Outcome) -> Status {
+    match outcome {
+        Outcome::Allocated(_) => Status::success(),
+        Outcome::DoesNotFit => Status::unresolvable("cannot allocate all claims"),
+        Outcome::InvalidPools => Status::unresolvable(INVALID_POOLS),
+        Outcome::BudgetExhausted(text) => Status::unresolvable(text),
+        Outcome::InvalidObject(text) => Status::new(Code::InvalidObject, text),
+        Outcome::Error(text) => Status::error(text),
+    }
 }
 
 /// Steps b to d: an unallocated claim.

@@ -6,18 +6,17 @@ use std::path::Path;
 use anyhow::Context;
 use serde_json::json;
 
-use crate::plugin::{CompileCache, Component, Limits, Runtime, Settings};
+use crate::plugin::{
+    self, CompileCache, Component, Fault, Limits, LoadError, Problem, Runtime, Settings,
+};
 
 /// Name of the built-in plugin in messages.
 pub const BUILT_IN: &str = "the built-in plugin";
 
-/// The component that the build script made.
-pub const COMPONENT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/dynamic_resources.wasm"));
-
 /// The bytes of a plugin, and its name in messages.
 pub fn bytes_of(file: Option<&Path>) -> anyhow::Result<(Cow<'static, [u8]>, String)> {
     match file {
-        None => Ok((COMPONENT.into(), BUILT_IN.to_owned())),
+        None => Ok((plugin::BUILT_IN.into(), BUILT_IN.to_owned())),
         Some(file) => {
             let name = file.display().to_string();
             let bytes =
@@ -30,7 +29,17 @@ pub fn bytes_of(file: Option<&Path>) -> anyhow::Result<(Cow<'static, [u8]>, Stri
 /// A plugin that is ready to run.
 pub fn load(file: Option<&Path>, settings: &Settings) -> anyhow::Result<Component> {
     let (bytes, name) = bytes_of(file)?;
-    Ok(runtime()?.load(&bytes, &name, settings)?)
+    runtime()?
+        .load(&bytes, &name, settings)
+        .map_err(|error| match error.problem {
+            // About what the user typed, not about the plugin.
+            Problem::Start(failed)
+                if failed.call == "configure" && failed.fault == Fault::Start =>
+            {
+                anyhow::anyhow!("{name}: {}", failed.cause)
+            }
+            problem => LoadError { problem, ..error }.into(),
+        })
 }
 
 /// With compiled code kept between runs.
@@ -40,16 +49,17 @@ pub fn runtime() -> anyhow::Result<Runtime> {
 }
 
 /// What a plugin is configured with.
-pub fn settings(profile: &str, features: &[(String, bool)]) -> Settings {
+pub fn settings(profile: &str, features: &[(String, bool)], search_steps: Option<u64>) -> Settings {
     let features: serde_json::Map<_, _> = features
         .iter()
         .map(|(name, on)| (name.clone(), (*on).into()))
         .collect();
-    let config = json!({"profile": profile, "features": features})
-        .to_string()
-        .into_bytes();
+    let mut config = json!({"profile": profile, "features": features});
+    if let Some(steps) = search_steps {
+        config["allocatorSteps"] = steps.into();
+    }
     Settings {
-        config,
+        config: config.to_string().into_bytes(),
         limits: Limits::default(),
     }
 }

@@ -10,11 +10,12 @@ use serde_json::json;
 
 use crate::cluster::{Cluster, Settings};
 use crate::manifest::{self, ObjectError, needed_by_host};
-use crate::object::{Kind, Object};
+use crate::object::{Kind, Object, ObjectRef};
 use crate::plugin::{Code, Description, Status};
 use crate::report::WarningReport;
-use crate::report::claims::named_by;
+use crate::report::claims::{named_by, unnamed_claim};
 use crate::scheduler::outcome::PodOutcome;
+use crate::workloads;
 
 /// What was read.
 pub(super) struct Loaded {
@@ -44,8 +45,10 @@ pub(super) fn read(
     let keep = |kind: &Kind| {
         needed_by_host(kind) || group(kind).is_some_and(|group| groups.contains(group))
     };
-    let input = manifest::read(inputs, stdin, &keep)?;
+    let mut input = manifest::read(inputs, stdin, &keep)?;
+    workloads::expand(&mut input);
 
+    let unknown = unknown_versions(&input.objects, plugin);
     let uids = input
         .objects
         .iter()
@@ -76,11 +79,10 @@ pub(super) fn read(
         object: error.object.to_string(),
         message: format!("not used: {} ({})", error.message, error.origin),
     }));
+    warnings.extend(unknown);
     cluster.deliver();
     if cluster.count(&Kind::new("Node")) == 0 {
-        bail!(
-            "no Node in the input: pods cannot be placed; add the output of `kubectl get nodes -o yaml`"
-        );
+        bail!(no_node(&input.object_errors));
     }
     let input_errors = affected(&cluster, &input.object_errors);
     let unreadable_pods = unreadable(&input.object_errors);
@@ -97,36 +99,98 @@ fn group(kind: &Kind) -> Option<&str> {
     kind.as_str().split_once('.').map(|(_, group)| group)
 }
 
-/// Pods that name an object which could not be used.
-fn affected(cluster: &Cluster, errors: &[ObjectError]) -> BTreeMap<String, String> {
-    let mut affected = BTreeMap::new();
-    if errors.is_empty() {
-        return affected;
+fn no_node(errors: &[ObjectError]) -> String {
+    let broken = errors
+        .iter()
+        .find(|error| error.object.kind == Kind::new("Node"));
+    match broken {
+        Some(error) => format!("no usable Node in the input: {error}"),
+        None => "no Node in the input: pods cannot be placed; add the output of `kubectl get nodes -o yaml`".to_owned(),
     }
-    for entry in cluster.list(&Kind::new("Pod")) {
-        let pod = &entry.object;
-        let named = named_by(pod, cluster);
-        let broken = errors.iter().find(|error| {
-            named.iter().any(|(kind, namespace, name)| {
-                error.object.kind == *kind
-                    && error.object.namespace == *namespace
-                    && *error.object.name == **name
-            })
-        });
-        if let Some(error) = broken {
-            let key = format!("{}/{}", pod.id().namespace, pod.id().name);
-            affected.insert(key, format!("{}: {}", error.object, error.message));
-        }
-    }
-    affected
 }
 
+/// Objects in an API version that the plugin does not declare.
+fn unknown_versions(objects: &[Object], plugin: &Description) -> Vec<WarningReport> {
+    let known = |kind: &Kind| plugin.accesses.iter().find(|access| access.kind == *kind);
+    let groups: BTreeSet<&str> = plugin
+        .accesses
+        .iter()
+        .filter_map(|access| group(&access.kind))
+        .collect();
+    let versions: BTreeSet<&String> = plugin
+        .accesses
+        .iter()
+        .flat_map(|access| &access.versions)
+        .collect();
+    let warning = |object: &Object| {
+        let version = object.text("/apiVersion")?;
+        let kind = &object.id().kind;
+        let message = match known(kind) {
+            Some(access) if access.versions.iter().any(|known| known == version) => return None,
+            Some(access) => format!(
+                "{version} is not supported, only {}",
+                access.versions.join(", ")
+            ),
+            // A kind that only the host uses, in a version in which the plugin knows other kinds of the group.
+            None if versions.iter().any(|known| *known == version) => return None,
+            None if group(kind).is_some_and(|group| groups.contains(group)) => {
+                format!("{version} is not supported")
+            }
+            None => return None,
+        };
+        Some(WarningReport {
+            object: object.id().to_string(),
+            message,
+        })
+    };
+    objects.iter().filter_map(warning).collect()
+}
+
+/// Pods that cannot be scheduled because of what they or an object that they name say.
+fn affected(cluster: &Cluster, errors: &[ObjectError]) -> BTreeMap<String, String> {
+    let kind = Kind::new("Pod");
+    let pods = cluster.list(&kind).map(|entry| &entry.object);
+    let problems = pods.filter_map(|pod| {
+        let message = unnamed_claim(pod).or_else(|| broken_object(pod, cluster, errors))?;
+        Some((format!("{}/{}", pod.id().namespace, pod.id().name), message))
+    });
+    problems.collect()
+}
+
+fn broken_object(pod: &Object, cluster: &Cluster, errors: &[ObjectError]) -> Option<String> {
+    if errors.is_empty() {
+        return None;
+    }
+    let named = named_by(pod, cluster);
+    let broken = errors.iter().find(|error| {
+        named
+            .iter()
+            .any(|(kind, namespace, name)| is_named(&error.object, kind, namespace, name))
+    })?;
+    Some(format!("{}: {}", broken.object, broken.message))
+}
+
+/// Whether an object that could not be used is this one. A group that is missing or wrong may be what is wrong with it, and
+/// the reader does not know which kinds have namespaces.
+fn is_named(broken: &ObjectRef, kind: &Kind, namespace: &str, name: &str) -> bool {
+    let has_group = broken.kind.as_str().contains('.');
+    (broken.kind == *kind || (!has_group && broken.kind.short() == kind.short()))
+        && (*broken.namespace == *namespace
+            || (broken.namespace.is_empty() && namespace == "default"))
+        && *broken.name == *name
+}
+
+/// Pods among what could not be used; a group in their version may be what is wrong with them.
 fn unreadable(errors: &[ObjectError]) -> Vec<PodOutcome> {
     let pods = errors
         .iter()
-        .filter(|error| error.object.kind.as_str() == "Pod");
+        .filter(|error| error.object.kind.short() == "Pod");
     let outcomes = pods.filter_map(|error| {
-        let metadata = json!({"namespace": &*error.object.namespace, "name": &*error.object.name});
+        let namespace = match &*error.object.namespace {
+            "" => "default",
+            namespace => namespace,
+        };
+        let metadata = json!({"namespace": namespace, "name": &*error.object.name});
         let pod =
             Object::from_value(json!({"apiVersion": "v1", "kind": "Pod", "metadata": metadata}))
                 .ok()?;

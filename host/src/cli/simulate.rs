@@ -38,6 +38,10 @@ pub(super) struct Simulate {
     #[arg(long = "feature", value_name = "NAME=BOOL", value_parser = feature)]
     features: Vec<(String, bool)>,
 
+    /// Devices that the plugin may visit in its search for one pod on one node
+    #[arg(long, value_name = "N")]
+    search_steps: Option<u64>,
+
     /// Component to use instead of the built-in one
     #[arg(long, value_name = "FILE")]
     plugin: Option<PathBuf>,
@@ -80,7 +84,7 @@ impl Simulate {
         let stopwatch = Stopwatch::start();
         let plugin = built_in::load(
             self.plugin.as_deref(),
-            &built_in::settings(&self.profile, &self.features),
+            &built_in::settings(&self.profile, &self.features, self.search_steps),
         )?;
         let loaded = read(&self.inputs, streams.stdin, plugin.description())?;
         let plugin: Rc<dyn Plugin> = Rc::new(plugin);
@@ -157,14 +161,7 @@ impl Simulate {
         if self.output == Output::Json {
             return Ok(());
         }
-        for warning in &report.warnings {
-            let subject = if warning.object.is_empty() {
-                String::new()
-            } else {
-                format!("{}: ", warning.object)
-            };
-            writeln!(streams.stderr, "warning: {subject}{}", warning.message)?;
-        }
+        table::write_warnings(report, streams.stderr)?;
         if !report.pods.is_empty() || self.output == Output::Yaml {
             writeln!(streams.stderr, "{}", report.summary())?;
         }

@@ -24,6 +24,10 @@ struct Item {
     api: Object,
     /// What is shown: `api`, or what was assumed since.
     latest: Entry,
+    /// The informer's copy of what is assumed, once it came. Upstream drops it, and a `restore` after that shows a state that
+    /// is known to be past: an allocation that is in the API would look free. It happens when a plugin's instance dies between
+    /// `assume` and the removal of its in-flight entry, which upstream's plugin cannot.
+    confirmed: Option<Object>,
     /// Version of `latest`.
     version: Option<i64>,
     /// Revision of the last change.
@@ -83,6 +87,9 @@ impl AssumeCache {
             .zip(version)
             .is_some_and(|(held, new)| new > held);
         if !newer {
+            if item.latest.assumed && version.is_some() && version == item.version {
+                item.confirmed = Some(object);
+            }
             return None;
         }
         let old = item.latest.object.clone();
@@ -155,9 +162,16 @@ impl AssumeCache {
         let slot = self.by_name.get(namespace, name).copied()?;
         let item = self.item(slot)?;
         let (api, old) = (item.api.clone(), item.latest.object.clone());
+        let api = item.confirmed.clone().unwrap_or(api);
         if api.is(&old) {
+            if item.latest.assumed {
+                // Confirmed as it is: readers learn that it is no longer only assumed, and nobody has to wake up for that.
+                self.show(slot, api.clone(), version(&api), false, revision);
+                self.set_api(slot, api);
+            }
             return None;
         }
+        self.set_api(slot, api.clone());
         self.show(slot, api.clone(), version(&api), false, revision);
         Some(event(&self.kind, Action::Update, Some(old), Some(api)))
     }
@@ -185,6 +199,12 @@ impl AssumeCache {
         })
     }
 
+    fn set_api(&mut self, slot: Slot, api: Object) {
+        if let Some(item) = self.slots.get_mut(slot as usize).and_then(Option::as_mut) {
+            item.api = api;
+        }
+    }
+
     fn item(&self, slot: Slot) -> Option<&Item> {
         self.slots.get(slot as usize)?.as_ref()
     }
@@ -209,6 +229,7 @@ impl AssumeCache {
             *place = Some(Item {
                 api: object,
                 latest,
+                confirmed: None,
                 version,
                 revision: *revision,
             });
@@ -228,6 +249,7 @@ impl AssumeCache {
         };
         *revision += 1;
         self.stream.put(Some(item.revision), *revision, slot);
+        item.confirmed = None;
         item.latest = Entry {
             slot,
             object,

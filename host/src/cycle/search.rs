@@ -44,19 +44,20 @@ impl Search {
         plugin: &str,
     ) -> Result<(), Stop> {
         let wanted = input.strategy.wanted();
-        let nodes = in_scope(input, scope);
         let asks = has_filter && *scope != Scope::Skip;
-        let mut rest = nodes.as_slice();
+        let mut nodes = in_scope(input, scope);
         let mut size = if wanted == usize::MAX {
             LARGEST_BATCH
         } else {
             FIRST_BATCH
         };
-        while !rest.is_empty() && self.feasible.len() < wanted {
-            let (batch, behind) = rest.split_at(size.min(rest.len()));
-            let judged = judge(instance, id, input, batch, asks)?;
-            self.take(batch, &judged, wanted, plugin)?;
-            rest = behind;
+        while self.feasible.len() < wanted {
+            let batch: Vec<&Node> = nodes.by_ref().take(size).collect();
+            if batch.is_empty() {
+                break;
+            }
+            let judged = judge(instance, id, input, &batch, asks)?;
+            self.take(&batch, &judged, wanted, plugin)?;
             size = (size * 2).min(LARGEST_BATCH);
         }
         Ok(())
@@ -126,21 +127,18 @@ enum Verdict {
 }
 
 /// The nodes to visit, from the rotating start on.
-fn in_scope<'a>(input: &Input<'a>, scope: &Scope) -> Vec<&'a Node> {
-    let start = if input.nodes.is_empty() {
-        0
-    } else {
-        input.start % input.nodes.len()
-    };
+fn in_scope<'a>(input: &Input<'a>, scope: &Scope) -> impl Iterator<Item = &'a Node> {
+    let start = input
+        .start
+        .checked_rem(input.nodes.len())
+        .unwrap_or_default();
     let (behind, front) = input.nodes.split_at(start);
-    let rotated = front.iter().chain(behind);
-    match scope {
-        Scope::Only(slots) => {
-            let slots: BTreeSet<Slot> = slots.iter().copied().collect();
-            rotated.filter(|node| slots.contains(&node.slot)).collect()
-        }
-        _ => rotated.collect(),
-    }
+    let only: Option<BTreeSet<Slot>> = match scope {
+        Scope::Only(slots) => Some(slots.iter().copied().collect()),
+        _ => None,
+    };
+    let wanted = move |node: &&Node| only.as_ref().is_none_or(|slots| slots.contains(&node.slot));
+    front.iter().chain(behind).filter(wanted)
 }
 
 fn judge(

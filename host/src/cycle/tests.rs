@@ -506,3 +506,14 @@ fn the_sentence_counts_each_text() {
         "0/2 nodes are available: 2 Insufficient memory, 1 Insufficient cpu"
     );
 }
+
+#[test]
+fn without_nodes_the_plugin_is_not_asked() {
+    let mut bench = bench(Script::default(), &[]);
+    let attempt = bench.run();
+    assert_eq!(
+        failure(&attempt).status.message(),
+        "no nodes available to schedule pods"
+    );
+    assert!(bench.calls().is_empty());
+}

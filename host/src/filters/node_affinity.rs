@@ -6,31 +6,33 @@
 use serde_json::Value;
 
 use super::fields::{is_set, list_in, map_at, text_at};
+use super::names::{Id, Name, Names};
 
-/// Labels of a node, sorted by key.
+/// Labels of a node, sorted by the number of the key.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Labels(Vec<(String, String)>);
+pub(super) struct Labels(Vec<(Id, Id)>);
 
 impl Labels {
     /// Labels of any object.
-    pub(super) fn of(object: &Value) -> Self {
-        let text =
-            |(key, value): (&String, &Value)| Some((key.clone(), value.as_str()?.to_owned()));
+    pub(super) fn of(object: &Value, names: &mut Names) -> Self {
+        let ids = |(key, value): (&String, &Value)| {
+            Some((names.intern(key), names.intern(value.as_str()?)))
+        };
         let mut labels: Vec<_> = map_at(object, "/metadata/labels")
             .into_iter()
             .flatten()
-            .filter_map(text)
+            .filter_map(ids)
             .collect();
         labels.sort_unstable();
         Self(labels)
     }
 
-    fn get(&self, key: &str) -> Option<&str> {
+    fn get(&self, key: &Name) -> Option<Id> {
         let at = self
             .0
-            .binary_search_by(|(known, _)| known.as_str().cmp(key))
+            .binary_search_by_key(&key.id, |(known, _)| *known)
             .ok()?;
-        self.0.get(at).map(|(_, value)| value.as_str())
+        self.0.get(at).map(|(_, value)| *value)
     }
 }
 
@@ -38,7 +40,7 @@ impl Labels {
 #[derive(Clone, Debug, Default)]
 pub(super) struct NodeAffinity {
     /// `spec.nodeSelector`.
-    selector: Vec<(String, String)>,
+    selector: Vec<(Name, Name)>,
     /// Terms of the required affinity, of which one must match.
     terms: Option<Vec<Term>>,
 }
@@ -46,14 +48,14 @@ pub(super) struct NodeAffinity {
 /// Requirements that must all be met. A term without any matches nothing.
 #[derive(Clone, Debug)]
 struct Term {
-    labels: Vec<(String, Test)>,
+    labels: Vec<(Name, Test)>,
     names: Vec<NameTest>,
 }
 
 #[derive(Clone, Debug)]
 enum Test {
-    In(Vec<String>),
-    NotIn(Vec<String>),
+    In(Vec<Name>),
+    NotIn(Vec<Name>),
     Exists,
     DoesNotExist,
     Gt(i64),
@@ -76,7 +78,7 @@ impl NodeAffinity {
             let value = value.as_str().ok_or_else(|| {
                 format!("spec.nodeSelector[{key}] is not a string; put it in quotes")
             })?;
-            selector.push((key.clone(), value.to_owned()));
+            selector.push((Name::new(key), Name::new(value)));
         }
         if !is_set(pod, REQUIRED) {
             return Ok(Self {
@@ -111,15 +113,34 @@ impl NodeAffinity {
         })
     }
 
+    /// Looks up the numbers of all strings.
+    pub(super) fn resolve(&mut self, names: &Names) {
+        for (key, value) in &mut self.selector {
+            key.resolve(names);
+            value.resolve(names);
+        }
+        for (key, test) in self
+            .terms
+            .iter_mut()
+            .flatten()
+            .flat_map(|term| &mut term.labels)
+        {
+            key.resolve(names);
+            if let Test::In(values) | Test::NotIn(values) = test {
+                values.iter_mut().for_each(|value| value.resolve(names));
+            }
+        }
+    }
+
     /// Whether a node meets them.
-    pub(super) fn matches(&self, labels: &Labels, name: &str) -> bool {
+    pub(super) fn matches(&self, labels: &Labels, name: &str, names: &Names) -> bool {
         self.selector
             .iter()
-            .all(|(key, value)| labels.get(key) == Some(value))
+            .all(|(key, value)| labels.get(key) == Some(value.id))
             && self
                 .terms
                 .as_ref()
-                .is_none_or(|terms| terms.iter().any(|term| term.matches(labels, name)))
+                .is_none_or(|terms| terms.iter().any(|term| term.matches(labels, name, names)))
     }
 }
 
@@ -130,7 +151,7 @@ impl Term {
             if key.is_empty() {
                 return Err("key is missing".to_owned());
             }
-            Ok((key.to_owned(), Test::read(expression)?))
+            Ok((Name::new(key), Test::read(expression)?))
         })?;
         Ok(Self {
             labels,
@@ -138,12 +159,12 @@ impl Term {
         })
     }
 
-    fn matches(&self, labels: &Labels, name: &str) -> bool {
+    fn matches(&self, labels: &Labels, name: &str, names: &Names) -> bool {
         !(self.labels.is_empty() && self.names.is_empty())
             && self
                 .labels
                 .iter()
-                .all(|(key, test)| test.holds(labels.get(key)))
+                .all(|(key, test)| test.holds(labels.get(key), names))
             && self.names.iter().all(|test| test.holds(name))
     }
 }
@@ -162,8 +183,12 @@ impl Test {
         let values = values_of(expression)?;
         match (text_at(expression, "operator"), values.as_slice()) {
             ("In" | "NotIn", []) => Err("values must not be empty for In and NotIn".to_owned()),
-            ("In", _) => Ok(Self::In(values)),
-            ("NotIn", _) => Ok(Self::NotIn(values)),
+            ("In", values) => Ok(Self::In(
+                values.iter().map(|value| Name::new(value)).collect(),
+            )),
+            ("NotIn", values) => Ok(Self::NotIn(
+                values.iter().map(|value| Name::new(value)).collect(),
+            )),
             ("Exists", []) => Ok(Self::Exists),
             ("DoesNotExist", []) => Ok(Self::DoesNotExist),
             ("Exists" | "DoesNotExist", _) => {
@@ -188,15 +213,12 @@ impl Test {
         }
     }
 
-    fn holds(&self, label: Option<&str>) -> bool {
-        let number = || label.and_then(|label| label.parse::<i64>().ok());
+    fn holds(&self, label: Option<Id>, names: &Names) -> bool {
+        let number = || label.and_then(|label| names.text(label).parse::<i64>().ok());
+        let is_one_of = |values: &[Name], label| values.iter().any(|value| value.id == label);
         match self {
-            Self::In(values) => {
-                label.is_some_and(|label| values.iter().any(|value| value == label))
-            }
-            Self::NotIn(values) => {
-                label.is_none_or(|label| !values.iter().any(|value| value == label))
-            }
+            Self::In(values) => label.is_some_and(|label| is_one_of(values, label)),
+            Self::NotIn(values) => label.is_none_or(|label| !is_one_of(values, label)),
             Self::Exists => label.is_some(),
             Self::DoesNotExist => label.is_none(),
             Self::Gt(bound) => number().is_some_and(|number| number > *bound),

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value};
 
 use super::fields::{list_at, map_at, text_at};
+use super::names::{Id, Name, Names};
 use super::quantity::Quantity;
 
 const CPU: &str = "cpu";
@@ -18,13 +19,13 @@ const PODS: &str = "pods";
 type Amounts = BTreeMap<String, Quantity>;
 
 /// An amount per resource: thousandths of a CPU, bytes, or pieces.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Resources {
     cpu: i128,
     memory: i128,
     ephemeral_storage: i128,
-    /// Extended resources, huge pages and the like, sorted by name; none of them zero.
-    others: Vec<(String, i128)>,
+    /// Extended resources, huge pages and the like; none of them zero.
+    others: Vec<(Name, i128)>,
 }
 
 impl Resources {
@@ -46,6 +47,29 @@ impl Resources {
         Ok(Self::rounded(&total))
     }
 
+    /// Names of the extended resources that no node offers.
+    pub(super) fn not_offered(&self, is_offered: impl Fn(Id) -> bool) -> Vec<&str> {
+        let names = self.others.iter().map(|(name, _)| name);
+        names
+            .filter(|name| !is_checked(name, &is_offered))
+            .map(|name| name.text.as_str())
+            .collect()
+    }
+
+    /// Looks up the numbers of all names.
+    pub(super) fn resolve(&mut self, names: &Names) {
+        self.others
+            .iter_mut()
+            .for_each(|(name, _)| name.resolve(names));
+    }
+
+    /// Gives numbers to all names.
+    pub(super) fn intern(&mut self, names: &mut Names) {
+        self.others
+            .iter_mut()
+            .for_each(|(name, _)| name.id = names.intern(&name.text));
+    }
+
     fn rounded(amounts: &Amounts) -> Self {
         let units = |name: &str| amounts.get(name).copied().unwrap_or_default().units();
         Self {
@@ -55,26 +79,30 @@ impl Resources {
             others: amounts
                 .iter()
                 .filter(|(name, amount)| is_scalar(name) && amount.units() != 0)
-                .map(|(name, amount)| (name.clone(), amount.units()))
+                .map(|(name, amount)| (Name::new(name), amount.units()))
                 .collect(),
         }
     }
-
-    fn other(&self, name: &str) -> i128 {
-        find(&self.others, name).unwrap_or_default()
-    }
 }
 
-fn find(sorted: &[(String, i128)], name: &str) -> Option<i128> {
-    let at = sorted
-        .binary_search_by(|(known, _)| known.as_str().cmp(name))
-        .ok()?;
-    sorted.get(at).map(|(_, amount)| *amount)
+/// Amounts by number of the name, sorted.
+type Others = Vec<(Id, i128)>;
+
+fn find(others: &Others, name: Id) -> i128 {
+    let at = others.binary_search_by_key(&name, |(known, _)| *known);
+    at.ok()
+        .and_then(|at| others.get(at))
+        .map_or(0, |(_, amount)| *amount)
 }
 
 /// Whether upstream counts a resource beside the four named ones.
 fn is_scalar(name: &str) -> bool {
     name.contains('/') || name.starts_with("hugepages-") || name.starts_with("attachable-volumes-")
+}
+
+/// Extended resources, which device plugins offer, are checked if some node offers them.
+fn is_checked(name: &Name, is_offered: impl Fn(Id) -> bool) -> bool {
+    !name.text.contains('/') || is_offered(name.id)
 }
 
 /// Init containers run one after another, before the others: the largest counts, on top of the sidecars started before it.
@@ -174,12 +202,12 @@ pub(super) struct Allocatable {
     memory: Option<i128>,
     ephemeral_storage: Option<i128>,
     pods: Option<i128>,
-    others: Option<Vec<(String, i128)>>,
+    others: Option<Others>,
 }
 
 impl Allocatable {
     /// Reads `status.allocatable`, or `status.capacity` in its place as API defaulting does.
-    pub(super) fn of(node: &Value) -> Result<Self, String> {
+    pub(super) fn of(node: &Value, names: &mut Names) -> Result<Self, String> {
         let stated = ["allocatable", "capacity"].into_iter().find_map(|key| {
             Some((
                 key,
@@ -190,14 +218,26 @@ impl Allocatable {
             return Ok(Self::default());
         };
         let amounts = amounts(Some(map), &format!("status.{key}"))?;
+        let scalars = amounts.iter().filter(|(name, _)| is_scalar(name));
+        let mut others: Others = scalars
+            .map(|(name, amount)| (names.intern(name), amount.units()))
+            .collect();
+        others.sort_unstable();
         let units = |name: &str| amounts.get(name).map(|amount| amount.units());
         Ok(Self {
             cpu: amounts.get(CPU).map(|amount| amount.milli_units()),
             memory: units(MEMORY),
             ephemeral_storage: units(EPHEMERAL_STORAGE),
             pods: units(PODS),
-            others: Some(Resources::rounded(&amounts).others),
+            others: Some(others),
         })
+    }
+}
+
+impl Allocatable {
+    /// The resources beside the four named ones.
+    pub(super) fn others(&self) -> impl Iterator<Item = Id> {
+        self.others.iter().flatten().map(|(name, _)| *name)
     }
 }
 
@@ -205,11 +245,14 @@ impl Allocatable {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Used {
     pods: i128,
-    resources: Resources,
+    cpu: i128,
+    memory: i128,
+    ephemeral_storage: i128,
+    others: Others,
 }
 
 impl Used {
-    /// Counts a pod in.
+    /// Counts a pod in. Its names must have numbers.
     pub(super) fn add(&mut self, pod: &Resources) {
         self.change(pod, 1);
     }
@@ -221,19 +264,21 @@ impl Used {
 
     fn change(&mut self, pod: &Resources, sign: i128) {
         self.pods += sign;
-        self.resources.cpu += sign * pod.cpu;
-        self.resources.memory += sign * pod.memory;
-        self.resources.ephemeral_storage += sign * pod.ephemeral_storage;
+        self.cpu += sign * pod.cpu;
+        self.memory += sign * pod.memory;
+        self.ephemeral_storage += sign * pod.ephemeral_storage;
         for (name, amount) in &pod.others {
-            let others = &mut self.resources.others;
-            let at = match others.binary_search_by(|(known, _)| known.cmp(name)) {
+            let at = match self
+                .others
+                .binary_search_by_key(&name.id, |(known, _)| *known)
+            {
                 Ok(at) => at,
                 Err(at) => {
-                    others.insert(at, (name.clone(), 0));
+                    self.others.insert(at, (name.id, 0));
                     at
                 }
             };
-            others[at].1 += sign * amount;
+            self.others[at].1 += sign * amount;
         }
     }
 }
@@ -247,25 +292,21 @@ pub(super) struct Shortage {
     pub unresolvable: bool,
 }
 
-/// Whether a pod fits into what is left of a node.
+/// Whether a pod fits into what is left of a node. `is_offered` tells whether any node states a resource.
 pub(super) fn check(
     pod: &Resources,
     allocatable: &Allocatable,
     used: &Used,
+    is_offered: impl Fn(Id) -> bool,
 ) -> Result<(), Shortage> {
     let native = [
-        (CPU, pod.cpu, allocatable.cpu, used.resources.cpu),
-        (
-            MEMORY,
-            pod.memory,
-            allocatable.memory,
-            used.resources.memory,
-        ),
+        (CPU, pod.cpu, allocatable.cpu, used.cpu),
+        (MEMORY, pod.memory, allocatable.memory, used.memory),
         (
             EPHEMERAL_STORAGE,
             pod.ephemeral_storage,
             allocatable.ephemeral_storage,
-            used.resources.ephemeral_storage,
+            used.ephemeral_storage,
         ),
     ];
     let exceeds =
@@ -279,13 +320,14 @@ pub(super) fn check(
             .all(|(_, wanted, stated, used)| !exceeds(*wanted, stated.map(|stated| stated - used)))
         && allocatable.others.as_ref().is_none_or(|stated| {
             pod.others.iter().all(|(name, wanted)| {
-                *wanted <= find(stated, name).unwrap_or_default() - used.resources.other(name)
+                *wanted <= find(stated, name.id) - find(&used.others, name.id)
+                    || !is_checked(name, &is_offered)
             })
         });
     if fits {
         Ok(())
     } else {
-        Err(shortage(pod, allocatable, used, &native))
+        Err(shortage(pod, allocatable, used, &native, is_offered))
     }
 }
 
@@ -295,6 +337,7 @@ fn shortage(
     allocatable: &Allocatable,
     used: &Used,
     native: &[(&str, i128, Option<i128>, i128)],
+    is_offered: impl Fn(Id) -> bool,
 ) -> Shortage {
     let mut shortage = Shortage {
         reasons: Vec::new(),
@@ -318,12 +361,13 @@ fn shortage(
         }
     }
     if let Some(stated) = &allocatable.others {
-        for (name, wanted) in &pod.others {
+        let checked = pod.others.iter();
+        for (name, wanted) in checked.filter(|(name, _)| is_checked(name, &is_offered)) {
             compare(
-                name,
+                &name.text,
                 *wanted,
-                find(stated, name).unwrap_or_default(),
-                used.resources.other(name),
+                find(stated, name.id),
+                find(&used.others, name.id),
             );
         }
     }

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use super::error::InputError;
 use super::tree::{Tree, TreeVisitor, insert_once};
-use super::{json, yaml};
+use super::{json, parallel, yaml};
 
 /// Deepest nesting of mappings and lists. API objects stay far below; both parsers recurse.
 pub(super) const MAX_DEPTH: usize = 64;
@@ -40,14 +40,15 @@ pub(super) enum Top<I> {
 
 impl<I> Top<I> {
     /// Translates the items.
-    pub(super) fn try_map<J, E>(self, each: impl FnMut(I) -> Result<J, E>) -> Result<Top<J>, E> {
+    pub(super) fn try_map<J, E>(
+        self,
+        each: impl FnOnce(Vec<I>) -> Result<Vec<J>, E>,
+    ) -> Result<Top<J>, E> {
         Ok(match self {
-            Self::Mapping { entries, items } => {
-                let items = items
-                    .map(|items| items.into_iter().map(each).collect::<Result<_, E>>())
-                    .transpose()?;
-                Top::Mapping { entries, items }
-            }
+            Self::Mapping { entries, items } => Top::Mapping {
+                entries,
+                items: items.map(each).transpose()?,
+            },
             Self::Other(value) => Top::Other(value),
         })
     }
@@ -190,30 +191,54 @@ pub(super) fn parse(file: &str, text: &str) -> Result<Vec<Document>, InputError>
     let whole = Chunk { text, line: 1 };
     if json::may_be_json(text) {
         // Several documents with separator lines are no JSON; each of them may be.
-        if let Ok(documents) = json::parse(file, whole, 1) {
+        if let Ok(documents) = json::parse(file, whole) {
             return Ok(documents);
         }
     }
+    let parsed = parallel::map(
+        split(text),
+        |chunk| chunk.text.len(),
+        |chunk| parse_chunk(file, chunk),
+    );
     let mut documents = Vec::new();
-    let mut number = 1;
-    for chunk in split(text) {
-        let parsed = parse_chunk(file, chunk, number)?;
-        number = parsed
-            .iter()
-            .map(|document| document.number + 1)
-            .max()
-            .unwrap_or(number + 1);
-        documents.extend(parsed);
+    let mut before = 0;
+    for chunk in parsed {
+        let chunk = chunk?;
+        let count = chunk.len().max(1);
+        documents.extend(chunk.into_iter().map(|document| Document {
+            number: document.number + before,
+            ..document
+        }));
+        before += count;
     }
     Ok(documents)
 }
 
-fn parse_chunk(file: &str, chunk: Chunk<'_>, number: usize) -> Result<Vec<Document>, InputError> {
+/// Documents of a chunk, numbered from 1: several only if it is JSON.
+fn parse_chunk(file: &str, chunk: Chunk<'_>) -> Result<Vec<Document>, InputError> {
     let content = without_marker(chunk);
-    if !json::may_be_json(content.text) {
-        return Ok(yaml::parse(file, chunk, number)?.into_iter().collect());
+    if content.text.is_empty() {
+        return Ok(Vec::new());
     }
-    let (error, other_form) = match json::parse(file, content, number) {
+    parse_content(file, chunk, content).map_err(|mut error| {
+        if content.text.contains("{{") {
+            error
+                .message
+                .push_str("; if this is a template, render it first (helm template)");
+        }
+        error
+    })
+}
+
+fn parse_content(
+    file: &str,
+    chunk: Chunk<'_>,
+    content: Chunk<'_>,
+) -> Result<Vec<Document>, InputError> {
+    if !json::may_be_json(content.text) {
+        return Ok(yaml::parse(file, chunk)?.into_iter().collect());
+    }
+    let (error, other_form) = match json::parse(file, content) {
         Ok(documents) => return Ok(documents),
         Err(failure) => failure,
     };
@@ -221,7 +246,7 @@ fn parse_chunk(file: &str, chunk: Chunk<'_>, number: usize) -> Result<Vec<Docume
         return Err(error);
     }
     // A flow mapping of YAML looks like JSON up to its first plain scalar.
-    match yaml::parse(file, chunk, number) {
+    match yaml::parse(file, chunk) {
         Ok(document) => Ok(document.into_iter().collect()),
         Err(_) if json::starts_like_json(content.text) => Err(error),
         Err(yaml_error) => Err(yaml_error),

@@ -7,6 +7,7 @@ use serde_json::value::RawValue;
 
 use super::documents::{Chunk, Document, Top};
 use super::error::InputError;
+use super::parallel;
 use super::source::count_lines;
 use super::tree::{Tree, type_name};
 
@@ -25,8 +26,8 @@ pub(super) fn starts_like_json(text: &str) -> bool {
 /// Why a text is not JSON, and whether reading it as YAML may do better.
 type Failure = (InputError, bool);
 
-/// Documents of a JSON text, numbered from `first`.
-pub(super) fn parse(file: &str, chunk: Chunk<'_>, first: usize) -> Result<Vec<Document>, Failure> {
+/// Documents of a JSON text, numbered from 1.
+pub(super) fn parse(file: &str, chunk: Chunk<'_>) -> Result<Vec<Document>, Failure> {
     let place = Place {
         file,
         text: chunk.text,
@@ -46,34 +47,16 @@ pub(super) fn parse(file: &str, chunk: Chunk<'_>, first: usize) -> Result<Vec<Do
         let top = top.map_err(|error| place.failure(chunk.line, 0, &error))?;
         let start = before + leading_blanks(&chunk.text[before..]);
         let line = lines.at(start);
-        let top = top.try_map(|raw| item(&place, &mut lines, raw))?;
+        let top = top.try_map(|items| place.items(items, &mut lines))?;
         if let Top::Other(value) = &top {
             let message = format!("{} where an object is expected", type_name(value));
-            return Err((
-                InputError::at(file, line, None, message),
-                !matches!(value, Value::Array(_)),
-            ));
+            return Err((InputError::at(file, line, None, message), !value.is_array()));
         }
         documents.push(Document {
-            number: first + documents.len(),
+            number: documents.len() + 1,
             line,
             top,
         });
-    }
-}
-
-/// Parses an entry of a list.
-fn item(
-    place: &Place<'_>,
-    lines: &mut Lines<'_>,
-    raw: &RawValue,
-) -> Result<(Value, usize), Failure> {
-    // Raw values are borrowed from the text.
-    let offset = (raw.get().as_ptr() as usize).saturating_sub(place.text.as_ptr() as usize);
-    let line = lines.at(offset);
-    match serde_json::from_str::<Tree>(raw.get()) {
-        Ok(Tree(value)) => Ok((value, line)),
-        Err(error) => Err(place.failure(line, offset, &error)),
     }
 }
 
@@ -88,6 +71,30 @@ struct Place<'a> {
 }
 
 impl Place<'_> {
+    /// Parses the entries of a list.
+    fn items(
+        &self,
+        items: Vec<&RawValue>,
+        lines: &mut Lines<'_>,
+    ) -> Result<Vec<(Value, usize)>, Failure> {
+        let with_place = |raw: &RawValue| {
+            // Raw values are borrowed from the text.
+            let offset = (raw.get().as_ptr() as usize).saturating_sub(self.text.as_ptr() as usize);
+            (raw.get().len(), offset, lines.at(offset))
+        };
+        let places: Vec<_> = items.into_iter().map(with_place).collect();
+        let parse = |(length, offset, line): (usize, usize, usize)| {
+            let text = self.text.get(offset..offset + length).unwrap_or_default();
+            match serde_json::from_str::<Tree>(text) {
+                Ok(Tree(value)) => Ok((value, line)),
+                Err(error) => Err(self.failure(line, offset, &error)),
+            }
+        };
+        parallel::map(places, |(length, ..)| *length, parse)
+            .into_iter()
+            .collect()
+    }
+
     /// An error in the part of the text that starts at `offset`, in line `line`.
     fn failure(&self, line: usize, offset: usize, error: &serde_json::Error) -> Failure {
         let (error_line, mut column) = (error.line().max(1), error.column());

@@ -5,8 +5,10 @@ use serde_json::{Map, Value};
 use super::tree::type_name;
 use crate::object::{Kind, ObjectRef};
 
-/// Kinds of `v1`, for objects that lack an apiVersion.
-const CORE: [&str; 16] = [
+/// All kinds of `v1`.
+const CORE: [&str; 19] = [
+    "Binding",
+    "ComponentStatus",
     "ConfigMap",
     "Endpoints",
     "Event",
@@ -23,6 +25,7 @@ const CORE: [&str; 16] = [
     "Secret",
     "Service",
     "ServiceAccount",
+    "Status",
 ];
 
 /// Kinds that the host reads, whatever plugin runs.

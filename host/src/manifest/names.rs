@@ -1,6 +1,7 @@
 //! Names for objects that only have `generateName`, and objects that come more than once.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use super::error::Warning;
 use super::kinds;
@@ -36,11 +37,12 @@ pub(super) fn name_all(found: Vec<Found>, warnings: &mut Vec<Warning>) -> Vec<Ca
         Found::Named(candidate) => candidate,
         Found::Nameless(nameless) => {
             let (kind, namespace, stem) = nameless.stem();
-            let counter = next.entry(key(kind, namespace, stem)).or_default();
+            let (namespace, stem): (Arc<str>, Arc<str>) = (namespace.into(), stem.into());
+            let counter = next.entry(key(kind, &namespace, &stem)).or_default();
             let name = loop {
                 let name = format!("{stem}{counter}");
                 *counter += 1;
-                if taken.insert(key(kind, namespace, &name)) {
+                if taken.insert(key(kind, &namespace, &Arc::from(name.as_str()))) {
                     break name;
                 }
             };

@@ -6,7 +6,8 @@ use serde_json::{Map, Value};
 
 use super::documents::{Document, Top};
 use super::error::{InputError, Origin, Warning};
-use super::kinds::{self, KeyTable};
+use super::kinds;
+use super::problems::{brief, problem_of, with_short_name};
 use super::tree::type_name;
 use crate::object::{Kind, Object, ObjectRef};
 
@@ -182,10 +183,18 @@ impl<'a> Collector<'a> {
             }
             if id.name.is_empty() {
                 let message = format!("{} without metadata.name: {problem}", header.kind.short());
-                return Err(InputError::of_object(&origin, message));
+                if (self.keep)(&header.kind) {
+                    return Err(InputError::of_object(&origin, message));
+                }
+                // A kubeconfig, for example, is none of our business.
+                self.warnings.push(Warning {
+                    object: origin.to_string(),
+                    message,
+                });
+                return Ok(());
             }
             self.found.push(Found::Named(Candidate {
-                id,
+                id: with_short_name(id),
                 origin,
                 outcome: Err(problem),
             }));
@@ -358,12 +367,22 @@ impl Header {
                     || version.starts_with('/')
                     || version.ends_with('/')
                 {
+                    // Whatever group that would be, it is not meant.
+                    self.kind = Kind::new(kind);
                     self.problem = Some(format!(
-                        "apiVersion {version:?} is not of the form group/version"
+                        "apiVersion {:?} is not of the form group/version",
+                        brief(version)
                     ));
-                } else if !version.contains('/') && version != "v1" && kinds::is_core(kind) {
+                } else if !version.contains('/') && !kinds::is_core(kind) {
                     self.problem = Some(format!(
-                        "apiVersion {version:?} is not a version of {kind}; write v1"
+                        "{} has no kind {}; correct its apiVersion",
+                        brief(version),
+                        brief(kind)
+                    ));
+                } else if !version.contains('/') && version != "v1" {
+                    self.problem = Some(format!(
+                        "apiVersion {:?} is not a version of {kind}; write v1",
+                        brief(version)
                     ));
                 }
             }
@@ -371,7 +390,8 @@ impl Header {
                 self.assumed_version = kinds::is_core(kind);
                 if !self.assumed_version {
                     self.problem = Some(format!(
-                        "apiVersion is missing, and {kind} is not a core kind; add it"
+                        "apiVersion is missing, and {} is not a core kind; add it",
+                        brief(kind)
                     ));
                 }
             }
@@ -399,96 +419,4 @@ fn text_of(value: &Value) -> Option<String> {
         Value::Bool(flag) => Some(flag.to_string()),
         _ => None,
     }
-}
-
-/// What makes the object unusable whatever its kind, and for core kinds what the host itself reads.
-fn problem_of(map: &Map<String, Value>, kind: &Kind) -> Option<String> {
-    let root = kinds::KEYS_OF_ALL.iter().chain(kinds::keys_of(kind));
-    for table in root {
-        if let Some(problem) = wrong_case(map, table) {
-            return Some(problem);
-        }
-    }
-    metadata_problem(map)
-        .or_else(|| {
-            kinds::MAPPINGS
-                .iter()
-                .find_map(|key| not_a_mapping(map, key))
-        })
-        .or_else(|| kinds::shape_problem(map, kind))
-}
-
-fn not_a_mapping(map: &Map<String, Value>, key: &str) -> Option<String> {
-    let value = map
-        .get(key)
-        .filter(|value| !value.is_object() && !value.is_null())?;
-    Some(format!("{key} is {}, not a mapping", type_name(value)))
-}
-
-/// A key of the table that is missing while one in the wrong case is there.
-fn wrong_case(map: &Map<String, Value>, table: &KeyTable) -> Option<String> {
-    let mut at = map;
-    for step in table.path {
-        at = at.get(*step)?.as_object()?;
-    }
-    for (found, _) in at {
-        let Some(right) = table
-            .keys
-            .iter()
-            .find(|key| key.eq_ignore_ascii_case(found))
-        else {
-            continue;
-        };
-        if found != right && !at.contains_key(*right) {
-            let path: String = table.path.iter().map(|step| format!("{step}.")).collect();
-            return Some(format!(
-                "key {path}{found} is in the wrong case; write {right}"
-            ));
-        }
-    }
-    None
-}
-
-fn metadata_problem(map: &Map<String, Value>) -> Option<String> {
-    let metadata = match map.get("metadata") {
-        None | Some(Value::Null) => return None,
-        Some(Value::Object(metadata)) => metadata,
-        Some(other) => return Some(format!("metadata is {}, not a mapping", type_name(other))),
-    };
-    for key in [
-        "name",
-        "namespace",
-        "generateName",
-        "uid",
-        "resourceVersion",
-    ] {
-        match metadata.get(key) {
-            None | Some(Value::Null | Value::String(_)) => {}
-            Some(other) => {
-                return Some(format!(
-                    "metadata.{key} is {}; put it in quotes",
-                    type_name(other)
-                ));
-            }
-        }
-    }
-    for key in ["labels", "annotations"] {
-        let entries = match metadata.get(key) {
-            None | Some(Value::Null) => continue,
-            Some(Value::Object(entries)) => entries,
-            Some(other) => {
-                return Some(format!(
-                    "metadata.{key} is {}, not a mapping",
-                    type_name(other)
-                ));
-            }
-        };
-        if let Some((name, value)) = entries.iter().find(|(_, value)| !value.is_string()) {
-            return Some(format!(
-                "metadata.{key}[{name}] is {}; put it in quotes",
-                type_name(value)
-            ));
-        }
-    }
-    None
 }

@@ -23,6 +23,14 @@ pub(super) struct Source {
     pub from_directory: bool,
 }
 
+/// What an INPUT is called in messages.
+pub(super) fn name_of(input: &Path) -> String {
+    match input.display().to_string() {
+        dash if dash == "-" => STANDARD_INPUT.to_owned(),
+        name => name,
+    }
+}
+
 /// What an INPUT of the command line stands for.
 pub(super) fn sources_of(input: &Path) -> Result<Vec<Source>, InputError> {
     let name = input.display().to_string();

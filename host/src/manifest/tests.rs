@@ -202,6 +202,15 @@ fn a_byte_order_mark_is_accepted() {
 }
 
 #[test]
+fn line_ends_of_windows_are_accepted() {
+    let input = ok(
+        "apiVersion: v1\r\nkind: Node\r\nmetadata:\r\n  name: a\r\n---\r\nkind: Node\r\nmetadata: {name: b}\r\n",
+    );
+    assert_eq!(names(&input), ["Node a", "Node b"]);
+    assert_eq!(lines(&input), [1, 6]);
+}
+
+#[test]
 fn a_core_kind_without_api_version_is_taken_with_a_warning() {
     let input = ok("kind: Pod\nmetadata: {name: p}\n---\nkind: Node\nmetadata: {name: n}\n");
     assert_eq!(
@@ -254,8 +263,8 @@ fn keys_in_the_wrong_case_are_errors_of_their_object() {
             "Pod default/p: key spec.resourceclaims is in the wrong case; write resourceClaims",
         ),
         (
-            "apiVersion: resource.k8s.io/v1\nkind: DeviceClass\nmetadata: {name: c}\nSPEC: {}",
-            "DeviceClass c: key SPEC is in the wrong case; write spec",
+            "apiVersion: example.com/v1\nkind: Widget\nmetadata: {name: c}\nSPEC: {}",
+            "Widget c: key SPEC is in the wrong case; write spec",
         ),
     ] {
         let input = ok(&format!("{text}{good}"));
@@ -300,10 +309,15 @@ fn wrong_forms_are_errors_of_their_object() {
         errors(&input),
         ["in.yaml:1: Pod default/p: apiVersion \"v2\" is not a version of Pod; write v1"]
     );
+    let input = ok("apiVersion: v1\nkind: Deployment\nmetadata: {name: d}\n");
+    assert_eq!(
+        errors(&input),
+        ["in.yaml:1: Deployment d: v1 has no kind Deployment; correct its apiVersion"]
+    );
     let input = ok("apiVersion: a/b/c\nkind: Pod\nmetadata: {name: p}\n");
     assert_eq!(
         errors(&input),
-        ["in.yaml:1: Pod p: apiVersion \"a/b/c\" is not of the form group/version"]
+        ["in.yaml:1: Pod default/p: apiVersion \"a/b/c\" is not of the form group/version"]
     );
 }
 
@@ -464,5 +478,33 @@ fn the_scenarios_are_read_without_objection() {
         count >= 30,
         "only {count} scenarios in {}",
         shared.display()
+    );
+}
+
+#[test]
+fn names_longer_than_any_server_takes_are_cut_in_messages() {
+    let long = "x".repeat(254);
+    let input = ok(&format!(
+        "kind: Pod\nmetadata: {{name: {long}}}\n---\nkind: Pod\nmetadata: {{name: {}}}\n",
+        &long[1..]
+    ));
+    let cut = format!("{}...", "x".repeat(63));
+    assert_eq!(
+        errors(&input),
+        [format!(
+            "in.yaml:1: Pod default/{cut}: metadata.name has 254 bytes; at most 253 are allowed"
+        )]
+    );
+    assert_eq!(input.objects.len(), 1);
+}
+
+#[test]
+fn what_only_looks_like_an_object_is_passed_over() {
+    let keep = |kind: &Kind| needed_by_host(kind);
+    let config = "apiVersion: v1\nkind: Config\nclusters: []\n";
+    let input = read_text("in.yaml", config, &keep).unwrap();
+    assert_eq!(
+        messages(&input),
+        ["in.yaml:1: Config without metadata.name: v1 has no kind Config; correct its apiVersion"]
     );
 }

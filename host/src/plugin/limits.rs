@@ -46,7 +46,8 @@ impl Default for Limits {
             start_milliseconds: 20_000,
             call_milliseconds: 10_000,
             node_microseconds: 1_000,
-            output_bytes: 1 << 20,
+            // A plan holds a claim with its configuration, and the API server takes objects of more than a megabyte.
+            output_bytes: 16 << 20,
             report_bytes: 64 << 20,
             log_bytes: 64 << 10,
             log_message_bytes: 4 << 10,

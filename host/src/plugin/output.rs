@@ -140,3 +140,34 @@ pub(super) fn one_line(text: &str, limit: usize) -> String {
 fn is_invisible(character: char) -> bool {
     matches!(character, '\u{2028}' | '\u{2029}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{cut_fields, one_line};
+
+    #[test]
+    fn a_line_stays_one_line_and_drives_no_terminal() {
+        assert_eq!(one_line("a\nb\r\tc", 100), "a\\nb\\r\\tc");
+        assert_eq!(
+            one_line("\u{1b}[2J\u{202e}x\u{2028}", 100),
+            "\\u{1b}[2J\\u{202e}x\\u{2028}"
+        );
+        assert_eq!(one_line("r\u{e9}sum\u{e9}", 100), "r\u{e9}sum\u{e9}");
+    }
+
+    #[test]
+    fn a_long_text_is_cut_between_characters() {
+        // The limit falls into the middle of the second two-byte character.
+        assert_eq!(
+            one_line("\u{e9}\u{e9}\u{e9}", 3),
+            "\u{e9}\u{e9}... (2 bytes cut)"
+        );
+        assert_eq!(one_line("abc", 3), "abc");
+    }
+
+    #[test]
+    fn empty_fields_do_not_last_for_ever() {
+        let fields = vec![(String::new(), String::new()); 1000];
+        assert_eq!(cut_fields(&fields, 10).len(), 10);
+    }
+}

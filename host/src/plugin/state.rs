@@ -210,3 +210,6 @@ impl State {
         self.output.flush(&self.shared, &mut *services);
     }
 }
+
+#[cfg(test)]
+mod tests;

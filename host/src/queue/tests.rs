@@ -1,7 +1,7 @@
 use super::interests::{Interests, plain};
 use super::*;
 use crate::object::Kind;
-use crate::plugin::{Code, Interest};
+use crate::plugin::{Code, Interest, Status};
 use crate::scheduler::fake::{added, interest, pod, thing};
 use serde_json::json;
 

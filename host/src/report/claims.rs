@@ -108,6 +108,23 @@ fn text(value: &Value, key: &str) -> String {
         .to_owned()
 }
 
+/// What is wrong with the first entry that names neither a claim nor a template; an API server would refuse the pod.
+pub fn unnamed_claim(pod: &Object) -> Option<String> {
+    let names = |entry: &Value| {
+        let text = |key| entry.get(key).is_some_and(Value::is_string);
+        text("resourceClaimName") || text("resourceClaimTemplateName")
+    };
+    let (index, entry) = entries(pod).enumerate().find(|(_, entry)| !names(entry))?;
+    let hint = match entry.get("source") {
+        Some(_) => "; move them out of `source`, a form that Kubernetes 1.31 gave up",
+        None => "",
+    };
+    Some(format!(
+        "{}: spec.resourceClaims[{index}] has neither resourceClaimName nor resourceClaimTemplateName{hint}",
+        pod.id()
+    ))
+}
+
 /// Objects that a pod depends on by name: its claims, their templates, and the classes that these claims name. Kind, namespace and
 /// name each.
 pub fn named_by(pod: &Object, cluster: &Cluster) -> Vec<(Kind, Arc<str>, String)> {

@@ -112,6 +112,43 @@ pub fn write_stats(stats: &Stats, out: &mut dyn Write) -> io::Result<()> {
     )
 }
 
+/// Writes all warnings, for people; one that several pods share is written once.
+pub fn write_warnings(report: &Report, out: &mut dyn Write) -> io::Result<()> {
+    for warning in &report.warnings {
+        let subject = match warning.object.is_empty() {
+            true => String::new(),
+            false => format!("{}: ", warning.object),
+        };
+        writeln!(
+            out,
+            "warning: {}",
+            printable(&format!("{subject}{}", warning.message))
+        )?;
+    }
+    let mut shared: Vec<(&str, Vec<&PodReport>)> = Vec::new();
+    for pod in &report.pods {
+        for warning in &pod.warnings {
+            match shared.iter_mut().find(|(known, _)| known == warning) {
+                Some((_, pods)) => pods.push(pod),
+                None => shared.push((warning, vec![pod])),
+            }
+        }
+    }
+    for (warning, pods) in shared {
+        let others = match pods.len() {
+            1 => String::new(),
+            more => format!(" and {} more", more - 1),
+        };
+        let subject = format!("Pod {}/{}{others}", pods[0].namespace, pods[0].name);
+        writeln!(
+            out,
+            "warning: {}",
+            printable(&format!("{subject}: {warning}"))
+        )?;
+    }
+    Ok(())
+}
+
 fn columns(pod: &PodReport, detail: Detail) -> Vec<String> {
     let node = pod.node.as_deref().unwrap_or("-");
     let mut columns = vec![
@@ -147,11 +184,6 @@ fn details(pod: &PodReport, detail: Detail) -> Vec<String> {
                 format!("tried again after {} s: {}", retry.after_seconds, retry.why)
             }));
     }
-    paragraphs.extend(
-        pod.warnings
-            .iter()
-            .map(|warning| format!("warning: {warning}")),
-    );
     paragraphs.iter().map(|text| printable(text)).collect()
 }
 

@@ -28,6 +28,12 @@ pub enum Task {
 pub trait Chooser {
     /// Index into `tasks`; one that is too large means the last.
     fn choose(&mut self, tasks: &[Task]) -> usize;
+
+    /// Whether it may let the clock run on although something could be done now. Finding out until when costs a look at each
+    /// pod that waits.
+    fn considers_time(&self) -> bool {
+        true
+    }
 }
 
 /// Each binding cycle runs to its end, sleeping included, before the next pod is tried.
@@ -37,6 +43,10 @@ pub struct OneAtATime;
 impl Chooser for OneAtATime {
     fn choose(&mut self, _tasks: &[Task]) -> usize {
         0
+    }
+
+    fn considers_time(&self) -> bool {
+        false
     }
 }
 

@@ -16,13 +16,15 @@ use crate::plugin::{
 };
 
 pub type Answer<T> = Result<T, PluginError>;
+type OnServices = Box<dyn FnOnce(&mut dyn Services)>;
+type OnReserve = Box<dyn FnMut(&Object, Slot, &mut dyn Services) -> Answer<Status>>;
 type Of<A, T> = Box<dyn FnMut(&A) -> T>;
 
 /// What a binding call does before it returns.
 pub enum Act {
     Sleep(u64),
     Call(ApiCall),
-    State(Box<dyn FnOnce(&mut dyn Services)>),
+    State(OnServices),
 }
 
 /// One answer per call; the defaults let every pod pass.
@@ -34,7 +36,7 @@ pub struct Script {
     pub post_filter: Of<Object, Answer<Status>>,
     pub pre_score: Of<Object, Answer<Status>>,
     pub score: Of<(Object, Slot), i64>,
-    pub reserve: Box<dyn FnMut(&Object, Slot, &mut dyn Services) -> Answer<Status>>,
+    pub reserve: OnReserve,
     pub binding: Of<BindingCall, (Vec<Act>, Answer<Status>)>,
     pub interests: Vec<Interest>,
 }

@@ -2,13 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::Value;
-
+use crate::filters::{Held, held, not_imitated};
 use crate::object::Object;
 use crate::plugin::{Code, Status};
-
-/// The only scheduler name that is imitated.
-const SCHEDULER_NAME: &str = "default-scheduler";
 
 /// What to do with a pod.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,10 +14,7 @@ pub enum Intake {
     /// It stays out of the queue for good.
     Refused(Status),
     /// It goes into the queue.
-    Pending {
-        /// `spec.priority`.
-        priority: i64,
-    },
+    Pending,
 }
 
 /// Whether a pod waits for a node.
@@ -39,32 +32,25 @@ pub fn sort(pod: &Object, input_errors: &BTreeMap<String, String>) -> Intake {
     if let Some(message) = input_errors.get(&format!("{}/{}", pod.id().namespace, pod.id().name)) {
         return Intake::Refused(Status::new(Code::InvalidObject, message));
     }
-    match pod.text("/spec/schedulerName") {
-        None | Some("" | SCHEDULER_NAME) => {}
-        Some(other) => {
-            let message = format!("the pod is for the scheduler {other}, which is not imitated");
-            return Intake::Refused(Status::new(Code::Unschedulable, message));
+    match held(pod) {
+        Some(other @ Held::OtherScheduler(_)) => {
+            Intake::Refused(Status::new(Code::Unschedulable, other.to_string()))
         }
+        // Gates are opened by whoever put them there, so the pod waits in the queue.
+        Some(Held::Gates(_)) | None => Intake::Pending,
     }
-    let priority = pod
-        .value()
-        .pointer("/spec/priority")
-        .and_then(Value::as_i64)
-        .unwrap_or_default();
-    Intake::Pending { priority }
 }
 
 /// The refusal of upstream's plugin `SchedulingGates`, if the pod has gates.
 pub fn scheduling_gates(pod: &Object) -> Option<Status> {
-    let gates = pod
-        .value()
-        .pointer("/spec/schedulingGates")
-        .and_then(Value::as_array)
-        .filter(|gates| !gates.is_empty())?;
-    let names: Vec<&str> = gates
-        .iter()
-        .filter_map(|gate| gate.get("name").and_then(Value::as_str))
-        .collect();
-    let message = format!("waiting for scheduling gates: [{}]", names.join(" "));
-    Some(Status::new(Code::UnschedulableAndUnresolvable, message))
+    let gates = held(pod).filter(|held| matches!(held, Held::Gates(_)))?;
+    Some(Status::new(
+        Code::UnschedulableAndUnresolvable,
+        gates.to_string(),
+    ))
+}
+
+/// What a real scheduler would heed and this one does not.
+pub fn warnings(pod: &Object) -> Vec<String> {
+    not_imitated(pod)
 }

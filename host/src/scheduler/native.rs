@@ -1,17 +1,28 @@
-//! The native basic filters as the loop uses them: nodes by name, and one check per pod.
+//! The native basic filters as the loop uses them: nodes by name, what runs on them, and one check per attempt.
 
 use std::sync::Arc;
 
 use crate::cluster::Cluster;
 use crate::cycle::{Node, NodeCheck};
-use crate::object::{Kind, Object};
+use crate::filters::{Filters, PodRequirements, PriorityClasses};
+use crate::object::{Kind, Object, ObjectRef};
 use crate::plugin::{Action, ObjectEvent, Status};
 use crate::queue::interests::{Interests, plain};
 
-/// Nodes and what runs on them.
-#[derive(Debug, Default)]
+use super::Note;
+
+const NODE: &str = "Node";
+const POD: &str = "Pod";
+const PRIORITY_CLASS: &str = "PriorityClass.scheduling.k8s.io";
+
+/// Nodes, the pods on them, and priority classes.
+#[derive(Default)]
 pub struct Native {
     nodes: Vec<Node>,
+    filters: Filters,
+    classes: PriorityClasses,
+    /// A node came, changed or went since `nodes` was made.
+    stale: bool,
 }
 
 impl Native {
@@ -20,9 +31,49 @@ impl Native {
         Self::default()
     }
 
-    /// Reads the whole cluster.
-    pub fn rebuild(&mut self, cluster: &Cluster) {
-        let kind = Kind::new("Node");
+    /// Reads the whole cluster. Returns what is wrong with objects.
+    pub fn rebuild(&mut self, cluster: &Cluster) -> Vec<Note> {
+        *self = Self {
+            stale: true,
+            ..Self::default()
+        };
+        let mut notes = Vec::new();
+        for entry in cluster.list(&Kind::new(NODE)) {
+            note(
+                &mut notes,
+                entry.object.id(),
+                self.filters.put_node(entry.slot, &entry.object),
+            );
+        }
+        for entry in cluster.list(&Kind::new(POD)) {
+            note(
+                &mut notes,
+                entry.object.id(),
+                self.filters.put_pod(&entry.object),
+            );
+        }
+        for entry in cluster.list(&Kind::new(PRIORITY_CLASS)) {
+            note(
+                &mut notes,
+                entry.object.id(),
+                self.classes.put(&entry.object),
+            );
+        }
+        self.refresh(cluster);
+        notes
+    }
+
+    /// All nodes, by name, as of the last `refresh`.
+    pub fn nodes(&self) -> &[Node] {
+        &self.nodes
+    }
+
+    /// Brings the list of nodes up to date.
+    pub fn refresh(&mut self, cluster: &Cluster) {
+        if !std::mem::take(&mut self.stale) {
+            return;
+        }
+        let kind = Kind::new(NODE);
         let entries = cluster.list(&kind);
         self.nodes = entries
             .map(|entry| Node {
@@ -33,35 +84,132 @@ impl Native {
         self.nodes.sort_by(|a, b| a.name.cmp(&b.name));
     }
 
-    /// All nodes, by name.
-    pub fn nodes(&self) -> &[Node] {
-        &self.nodes
+    /// Follows a change. `assumed` is the node of a pod that is on its way there.
+    pub fn on_event(
+        &mut self,
+        event: &ObjectEvent,
+        assumed: Option<&str>,
+        cluster: &Cluster,
+    ) -> Option<Note> {
+        let object = event.new.as_ref().or(event.old.as_ref())?;
+        let gone = event.action == Action::Delete;
+        let result = match (event.kind.as_str(), gone) {
+            (NODE, gone) => self.change_node(object, gone, cluster),
+            (POD, false) => match assumed {
+                Some(node) => self.filters.put_pod_on(object, node),
+                None => self.filters.put_pod(object),
+            },
+            (POD, true) => {
+                self.filters.remove_pod(object.id());
+                Ok(())
+            }
+            (PRIORITY_CLASS, false) => self.classes.put(object),
+            (PRIORITY_CLASS, true) => {
+                self.classes.remove(&object.id().name);
+                Ok(())
+            }
+            _ => Ok(()),
+        };
+        let message = result.err()?;
+        Some(Note {
+            object: object.id().to_string(),
+            message,
+        })
     }
 
-    /// Follows a change.
-    pub fn on_event(&mut self, event: &ObjectEvent, cluster: &Cluster) {
-        if event.kind.as_str() == "Node" {
-            self.rebuild(cluster);
+    fn change_node(&mut self, node: &Object, gone: bool, cluster: &Cluster) -> Result<(), String> {
+        self.stale = true;
+        if gone {
+            let known = self.nodes.iter().find(|known| known.name == node.id().name);
+            if let Some(known) = known {
+                self.filters.remove_node(known.slot);
+            }
+            return Ok(());
         }
+        let kind = Kind::new(NODE);
+        let slot = cluster
+            .entry(&kind, "", &node.id().name)
+            .map(|entry| entry.slot);
+        slot.map_or(Ok(()), |slot| self.filters.put_node(slot, node))
     }
 
-    /// The filters for one pod.
-    pub fn check(&self, _pod: &Object) -> Box<dyn NodeCheck + '_> {
-        Box::new(Everything)
+    /// The pod takes its place on a node before the API server says so.
+    pub fn assume(&mut self, pod: &Object, node: &str) {
+        // What is wrong with the pod was told when its attempt began.
+        let _ = self.filters.put_pod_on(pod, node);
+    }
+
+    /// It did not get there.
+    pub fn forget(&mut self, pod: &ObjectRef) {
+        self.filters.remove_pod(pod);
+    }
+
+    /// The filters for one pod. The error names the field that cannot be used.
+    pub fn check(&self, pod: &Object) -> Result<PodCheck<'_>, String> {
+        Ok(PodCheck {
+            requirements: self.filters.prepare(pod)?,
+            filters: &self.filters,
+        })
+    }
+
+    /// What of a pod is not checked, in words.
+    pub fn not_checked(&self, pod: &Object) -> Option<String> {
+        let names = self.filters.not_checked(pod);
+        let text = || {
+            let names = names.join(", ");
+            format!("requests {names}, which no node in the input has: not checked")
+        };
+        (!names.is_empty()).then(text)
+    }
+
+    /// A pod's priority, and what is wrong with it.
+    pub fn priority(&self, pod: &Object) -> (i64, Option<String>) {
+        let priority = self.classes.of_or_default(pod);
+        (priority, self.classes.of(pod).err())
+    }
+
+    /// The lowest priority of a pod that has a node.
+    pub fn lowest_placed(&self, cluster: &Cluster) -> Option<i64> {
+        let kind = Kind::new(POD);
+        let placed = cluster
+            .list(&kind)
+            .map(|entry| &entry.object)
+            .filter(|pod| {
+                let finished = matches!(pod.text("/status/phase"), Some("Succeeded" | "Failed"));
+                !pod.text("/spec/nodeName").unwrap_or_default().is_empty() && !finished
+            });
+        placed.map(|pod| self.classes.of_or_default(pod)).min()
     }
 }
 
-struct Everything;
+/// The filters for one pod.
+pub struct PodCheck<'a> {
+    requirements: PodRequirements,
+    filters: &'a Filters,
+}
 
-impl NodeCheck for Everything {
-    fn check(&self, _node: &Node) -> Option<(Arc<str>, Status)> {
-        None
+impl NodeCheck for PodCheck<'_> {
+    fn check(&self, node: &Node) -> Option<(Arc<str>, Status)> {
+        let rejection = self.filters.check(&self.requirements, node.slot).err()?;
+        let reasons = rejection.reason.split(", ").map(str::to_owned);
+        // Only this one has several reasons; those of the others may hold a comma.
+        let reasons = match rejection.plugin {
+            "NodeResourcesFit" => reasons.collect(),
+            _ => vec![rejection.reason.clone()],
+        };
+        Some((
+            rejection.plugin.into(),
+            Status {
+                code: rejection.code,
+                reasons,
+            },
+        ))
     }
 }
 
 /// Events that may help a pod which a native filter refused.
 pub fn register(interests: &mut Interests) {
-    let nodes = || plain("Node", &[Action::Add, Action::Update]);
+    let nodes = || plain(NODE, &[Action::Add, Action::Update]);
     for filter in [
         "NodeUnschedulable",
         "NodeName",
@@ -72,6 +220,15 @@ pub fn register(interests: &mut Interests) {
     }
     interests.register(
         "NodeResourcesFit",
-        vec![nodes(), plain("Pod", &[Action::Delete, Action::Update])],
+        vec![nodes(), plain(POD, &[Action::Delete, Action::Update])],
     );
+}
+
+fn note(notes: &mut Vec<Note>, object: &ObjectRef, result: Result<(), String>) {
+    if let Err(message) = result {
+        notes.push(Note {
+            object: object.to_string(),
+            message,
+        });
+    }
 }

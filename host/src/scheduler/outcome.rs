@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::cycle::refusals::{Refusal, Refusals};
 use crate::cycle::{Attempt, Failure, Point};
 use crate::object::Object;
-use crate::plugin::Status;
+use crate::plugin::{Code, Status};
 use crate::queue::{Gate, QueuedPod, Retry};
 
 /// How the last attempt ended.
@@ -80,13 +80,14 @@ impl PodOutcome {
         self.refusals = attempt.refusals.sorted();
     }
 
-    /// The attempt failed. A failure that no node and no plugin accounted for becomes the only reason.
+    /// The attempt failed. What nodes said does not matter behind Filter, and after an error
+    /// that came from no node.
     pub fn fail(&mut self, failure: Failure, plugin: &str) {
         let explained = self
             .refusals
             .iter()
             .any(|refusal| refusal.status.code == failure.status.code);
-        if failure.at > Point::Filter || !explained && failure.at != Point::Filter {
+        if failure.at > Point::Filter || failure.status.code == Code::Error && !explained {
             let culprit = if failure.at == Point::Bind {
                 "DefaultBinder"
             } else {
@@ -95,6 +96,13 @@ impl PodOutcome {
             self.refusals = for_pod(culprit, &failure.status);
         }
         self.ended = Ended::Failed(failure);
+    }
+
+    /// Something that a user should know, once.
+    pub fn warn(&mut self, warning: String) {
+        if !self.warnings.contains(&warning) {
+            self.warnings.push(warning);
+        }
     }
 
     /// The pod is bound.

@@ -5,6 +5,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use serde_json::Value;
 
+use crate::cycle::Failure;
 use crate::object::Object;
 use crate::plugin::{Code, InFlight, ObjectEvent};
 use crate::queue::Held;
@@ -33,12 +34,24 @@ impl Fingerprint {
     }
 }
 
+/// What the last attempt says about the next.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Kind {
+    /// Nobody is to blame: only another state of the cluster can help.
+    Error,
+    /// Somebody outside has to act.
+    Pending,
+    /// A plugin refused the pod, and registered what may help.
+    #[default]
+    Refused,
+}
+
 /// What is remembered of a pod's attempts.
 #[derive(Clone, Debug, Default)]
 pub struct Memory {
     began_in: u64,
     ended_in: u64,
-    code: Option<Code>,
+    kind: Kind,
     /// States in which an attempt began that ended in an error.
     failed_in: BTreeSet<u64>,
 }
@@ -50,10 +63,14 @@ impl Memory {
     }
 
     /// It ended, not with success.
-    pub fn end(&mut self, state: u64, code: Code) {
+    pub fn end(&mut self, state: u64, failure: &Failure) {
         self.ended_in = state;
-        self.code = Some(code);
-        if code == Code::Error {
+        self.kind = match failure.status.code {
+            Code::Pending => Kind::Pending,
+            _ if failure.rejection.is_error() => Kind::Error,
+            _ => Kind::Refused,
+        };
+        if self.kind == Kind::Error {
             self.failed_in.insert(self.began_in);
         }
     }
@@ -63,10 +80,10 @@ impl Memory {
     /// An error is tried once in each state. A pod that waits for somebody outside (`Pending`) was woken by its own writes if
     /// nothing else changed. Any other pod in backoff was woken by an event that may help; in the pool only time would wake it.
     pub fn is_useful(&self, held: Held, state: u64) -> bool {
-        match (self.code, held) {
-            (Some(Code::Error), _) => !self.failed_in.contains(&state),
-            (Some(Code::Pending), _) | (_, Held::Pool) => self.ended_in != state,
-            (_, Held::Backoff) => true,
+        match (self.kind, held) {
+            (Kind::Error, _) => !self.failed_in.contains(&state),
+            (Kind::Pending, _) | (_, Held::Pool) => self.ended_in != state,
+            (Kind::Refused, Held::Backoff) => true,
         }
     }
 }

@@ -148,33 +148,6 @@ impl Double {
         self.interferences.push_back((verb, Box::new(deed)));
     }
 
-    /// The informer catches up: caches take what the server stores.
-    pub fn deliver(&mut self) {
-        for cached in self.cache.values_mut().flatten() {
-            let key = (
-                cached.id.kind.clone(),
-                cached.id.namespace.to_string(),
-                cached.id.name.to_string(),
-            );
-            let stored = self
-                .server
-                .get(&key)
-                .map(|stored| from_value(stored.clone()));
-            self.revision += 1;
-            match stored {
-                None if cached.deleted => continue,
-                None => cached.deleted = true,
-                // Not newer than what is shown: dropped completely (spec section 3.3).
-                Some(stored) if number_of(&stored) <= number_of(&cached.latest) => continue,
-                Some(stored) => {
-                    cached.api = stored.clone();
-                    cached.latest = stored;
-                }
-            }
-            cached.at = self.revision;
-        }
-    }
-
     /// What the server stores under this name.
     pub fn stored(&self, kind: &str, namespace: &str, name: &str) -> Option<&Value> {
         self.server

@@ -122,6 +122,26 @@ fn matching_groups_of_two_claims() {
     decided(&cluster, "does not fit", 100_000);
 }
 
+/// An error that the search would never come to does not appear, however hard the search is; one that it comes to does.
+#[test]
+fn looking_ahead_hides_errors() {
+    let (sizes, text) = ([3, 7, 3, 3, 3, 3], "missing=1");
+    let hard = |name: &str| matching(claim(name, requests(1, 4)), "drv/n", &[]);
+    let many: Vec<_> = (0..6).map(|i| hard(&format!("c{i}"))).collect();
+    let failing = claim("z", vec![select(count("r", 1), &[text])]);
+    let mut claims = many.clone();
+    claims.push(failing.clone());
+    let cluster = Cluster::new(vec![slice("s", "p", groups(&sizes))], claims.clone());
+    decided(&cluster, "does not fit", DEFAULT_STEPS);
+    claims.rotate_right(1);
+    let cluster = Cluster::new(vec![slice("s", "p", groups(&sizes))], claims);
+    decided(
+        &cluster,
+        "error: claim ns/z: selector #0: CEL runtime error: no such key: missing",
+        10,
+    );
+}
+
 #[test]
 fn every_device_in_a_group_of_its_own() {
     let ask = vec![matching(claim("c", requests(1, 2)), "drv/n", &[])];

@@ -20,8 +20,12 @@ pub(super) fn pod(wire: raw::Pod<'_>, reading: &Reading<'_>) -> Result<Pod, Faul
         meta: metadata(wire.metadata),
         resource_claims: claims
             .into_iter()
-            .map(|claim| pod_claim(claim, reading))
-            .collect(),
+            .enumerate()
+            .map(|(i, claim)| {
+                pod_claim(claim, reading)
+                    .map_err(|fault| fault.under_index("resourceClaims", i).under("spec"))
+            })
+            .collect::<Result<_, _>>()?,
         resource_claim_statuses: status
             .into_iter()
             .map(|entry| {
@@ -34,15 +38,35 @@ pub(super) fn pod(wire: raw::Pod<'_>, reading: &Reading<'_>) -> Result<Pod, Faul
     })
 }
 
-fn pod_claim(wire: raw::PodResourceClaim<'_>, reading: &Reading<'_>) -> PodResourceClaim {
+fn pod_claim(
+    wire: raw::PodResourceClaim<'_>,
+    reading: &Reading<'_>,
+) -> Result<PodResourceClaim, Fault> {
     if wire.resource_claim_name.is_none() && wire.resource_claim_template_name.is_none() {
         reading.miss();
+        refuse_source(wire.source.as_ref())?;
     }
-    PodResourceClaim {
+    Ok(PodResourceClaim {
         name: text(reading.should(wire.name)),
         resource_claim_name: owned(wire.resource_claim_name),
         resource_claim_template_name: owned(wire.resource_claim_template_name),
-    }
+    })
+}
+
+/// Until Kubernetes 1.30 the names stood one level deeper. To read such an entry as one without a source would hide what is wrong.
+fn refuse_source(source: Option<&raw::PodClaimSource<'_>>) -> Result<(), Fault> {
+    let Some(source) = source else { return Ok(()) };
+    let field = match (
+        &source.resource_claim_name,
+        &source.resource_claim_template_name,
+    ) {
+        (Some(_), _) => "resourceClaimName",
+        (_, Some(_)) => "resourceClaimTemplateName",
+        _ => return Ok(()),
+    };
+    let message =
+        format!("not a field since Kubernetes 1.31; move {field} from there up beside name");
+    Err(Fault::new("source", message))
 }
 
 fn owned(value: Option<Str<'_>>) -> Option<String> {

@@ -5,21 +5,24 @@ use serde_json::{Map, Value};
 
 use super::fault::{Fault, join};
 use super::schema::{Field, Need, Shape};
+use super::text::{MAX_TEXT_BYTES, brief, too_long};
 
 /// First fault in the order of the schema; depth is that of the schema, not of the input.
 pub(super) fn check(value: &Value, shape: &Shape, path: &str) -> Result<(), Fault> {
     match shape {
         Shape::Anything => Ok(()),
-        Shape::Text => expect(value.is_string(), value, "a string", path),
+        Shape::Text => expect(value.is_string(), value, "a string", path).and(short(value, path)),
         Shape::Integer => expect(value.is_i64(), value, integer_noun(value), path),
         Shape::Boolean => expect(value.is_boolean(), value, "a boolean", path),
-        Shape::Quantity => expect(is_quantity(value), value, "a quantity", path),
+        Shape::Quantity => {
+            expect(is_quantity(value), value, "a quantity", path).and(short(value, path))
+        }
         Shape::WrappedQuantity => wrapped_quantity(value, path),
         Shape::AnyObject => object(value, path).map(drop),
         Shape::List(element) => list(value, element, path),
         Shape::Map(entry) => object(value, path)?
             .iter()
-            .try_for_each(|(key, value)| check(value, entry, &format!("{path}[{key}]"))),
+            .try_for_each(|(key, value)| check(value, entry, &format!("{path}[{}]", brief(key)))),
         Shape::Object(fields) => fields_of(object(value, path)?, fields, path),
     }
 }
@@ -49,6 +52,13 @@ fn expect(right: bool, value: &Value, expected: &str, path: &str) -> Result<(), 
         Ok(())
     } else {
         Err(wrong_type(value, expected, path))
+    }
+}
+
+fn short(value: &Value, path: &str) -> Result<(), Fault> {
+    match value.as_str().filter(|text| text.len() > MAX_TEXT_BYTES) {
+        Some(text) => Err(Fault::new(path, too_long(text))),
+        None => Ok(()),
     }
 }
 

@@ -97,7 +97,11 @@ wire!(PodResourceClaim {
     name: Str<'a>,
     resource_claim_name: Str<'a>,
     resource_claim_template_name: Str<'a>,
+    source: PodClaimSource<'a>,
 });
+
+// Only to tell that it is no longer read.
+wire!(PodClaimSource { resource_claim_name: Str<'a>, resource_claim_template_name: Str<'a>, });
 
 wire!(ClaimSpec { devices: DeviceClaim<'a>, controller: Str<'a>, });
 wire!(DeviceClaim { requests: Vec<Request<'a>>, constraints: Vec<Constraint<'a>>, config: Vec<Config<'a>>, });

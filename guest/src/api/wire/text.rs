@@ -6,6 +6,36 @@ use std::marker::PhantomData;
 
 use serde::de::{Deserialize, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
+/// Longest text that is read; no field of these objects may hold as much (CEL expressions: 10 KiB). Opaque parameters are no
+/// such texts.
+pub(super) const MAX_TEXT_BYTES: usize = 64 << 10;
+
+/// The text, unless it is too long.
+fn within_limit<E: Error>(text: &str) -> Result<&str, E> {
+    if text.len() > MAX_TEXT_BYTES {
+        return Err(E::custom(too_long(text)));
+    }
+    Ok(text)
+}
+
+/// What is wrong with a text that is too long.
+pub(super) fn too_long(text: &str) -> String {
+    format!(
+        "a text of {} bytes, at most {MAX_TEXT_BYTES} are read",
+        text.len()
+    )
+}
+
+/// Enough of a text to tell what is meant.
+pub(super) fn brief(text: &str) -> Cow<'_, str> {
+    const LONGEST: usize = 320;
+    if text.len() <= LONGEST {
+        return text.into();
+    }
+    let start: String = text.chars().take(LONGEST / 4).collect();
+    format!("{start}...").into()
+}
+
 /// A string, borrowed from the input unless it holds escapes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Str<'a>(pub(super) Cow<'a, str>);
@@ -25,10 +55,10 @@ impl<'de: 'a, 'a> Deserialize<'de> for Str<'a> {
                 f.write_str("a string")
             }
             fn visit_borrowed_str<E: Error>(self, v: &'de str) -> Result<Self::Value, E> {
-                Ok(Str(Cow::Borrowed(v)))
+                Ok(Str(Cow::Borrowed(within_limit(v)?)))
             }
             fn visit_str<E: Error>(self, v: &str) -> Result<Self::Value, E> {
-                Ok(Str(Cow::Owned(v.to_owned())))
+                Ok(Str(Cow::Owned(within_limit(v)?.to_owned())))
             }
         }
         deserializer.deserialize_str(Text)
@@ -100,11 +130,11 @@ impl<'de> Visitor<'de> for QuantityVisitor {
     }
 
     fn visit_borrowed_str<E: Error>(self, v: &'de str) -> Result<Self::Value, E> {
-        Ok(Quantity::Bare(Cow::Borrowed(v)))
+        Ok(Quantity::Bare(Cow::Borrowed(within_limit(v)?)))
     }
 
     fn visit_str<E: Error>(self, v: &str) -> Result<Self::Value, E> {
-        Ok(Quantity::Bare(Cow::Owned(v.to_owned())))
+        Ok(Quantity::Bare(Cow::Owned(within_limit(v)?.to_owned())))
     }
 
     // Hand-written YAML says `memory: 80`; Go takes the number's text as well.

@@ -167,7 +167,7 @@ impl Checker<'_> {
             let valid = match site.name {
                 "duration" => time::parse_duration(text).is_some(),
                 "timestamp" => time::Timestamp::parse(text).is_some(),
-                "matches" => regex::compile(text).is_ok(),
+                "matches" => self.pattern(text).is_ok(),
                 _ => true,
             };
             if !valid {
@@ -175,28 +175,10 @@ impl Checker<'_> {
             }
         }
         if site.name == "format"
-            && let (
-                Some(target),
-                Some(IdedExpr {
-                    expr: Expr::List(list),
-                    ..
-                }),
-            ) = (all.first(), site.args.first())
+            && let (Some(target), Some(list)) = (all.first(), site.args.first())
+            && let Some(parts) = self.format_lists.remove(&list.id)
         {
-            let args = list
-                .elements
-                .iter()
-                .map(|e| (e.id, self.type_again(e)))
-                .collect();
-            self.remember_template(site.id, target, args);
-        }
-    }
-
-    /// Type of an element of a `format` list: only simple ones matter to a template.
-    fn type_again(&mut self, e: &IdedExpr) -> Type {
-        match &e.expr {
-            Expr::Literal(literal) => super::literal_value(literal).t,
-            _ => Type::Dyn,
+            self.remember_template(site.id, target, parts);
         }
     }
 
@@ -239,15 +221,19 @@ impl Checker<'_> {
         let mut call = Call {
             name: site.name,
             function,
-            cost: cost::rule(site.name, self.rules.minor >= 32),
+            cost: match (site.name, site.target) {
+                // Only the member form has a rule.
+                ("matches", None) => cost::Cost::Flat(1),
+                (name, _) => cost::rule(name, self.rules.minor >= 32),
+            },
             args,
             pattern: None,
         };
         if let (Some(purpose), Some(Node::Const(Value::String(pattern)))) =
             (regex::Use::of(site.name), call.args.get(1))
         {
-            match regex::compile(pattern) {
-                Ok(compiled) => call.pattern = Some((purpose, Arc::new(compiled))),
+            match self.pattern(&pattern.clone()) {
+                Ok(compiled) => call.pattern = Some((purpose, compiled)),
                 Err(error) => self.cannot_instantiate(error),
             }
         }
@@ -257,6 +243,24 @@ impl Checker<'_> {
             return self.fold_call(&call, value.clone());
         }
         Node::Call(Box::new(call))
+    }
+
+    /// A literal pattern, compiled. All of an expression together are bounded.
+    fn pattern(&mut self, text: &Arc<str>) -> Result<Arc<regex::Pattern>, String> {
+        if let Some(known) = self.patterns.get(text) {
+            return known.clone();
+        }
+        let compiled = regex::compile(text).map(Arc::new);
+        if let Ok(pattern) = &compiled {
+            // Even a small one has its price.
+            self.pattern_weight = self.pattern_weight.saturating_add(pattern.weight + 50);
+            self.too_complex |= self.pattern_weight > regex::MOST_WEIGHT;
+        }
+        if self.too_complex {
+            return Err("patterns too large".to_string());
+        }
+        self.patterns.insert(text.clone(), compiled.clone());
+        compiled
     }
 
     fn fold_call(&mut self, call: &Call, value: Value) -> Node {

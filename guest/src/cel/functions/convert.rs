@@ -178,7 +178,7 @@ pub(crate) fn plain_text(value: &Value) -> Option<String> {
     })
 }
 
-/// Go's shortest form (`%g`): exponents below -4 and from 21.
+/// Go's shortest form (`%g`): exponents below -4 and from 6.
 pub(crate) fn double_text(d: f64) -> String {
     if d.is_nan() {
         return "NaN".to_string();
@@ -189,7 +189,7 @@ pub(crate) fn double_text(d: f64) -> String {
     let scientific = format!("{d:e}");
     let (mantissa, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
     let exponent: i32 = exponent.parse().unwrap_or(0);
-    if d != 0.0 && !(-4..21).contains(&exponent) {
+    if d != 0.0 && !(-4..6).contains(&exponent) {
         let sign = if exponent < 0 { '-' } else { '+' };
         return format!("{mantissa}e{sign}{:02}", exponent.abs());
     }

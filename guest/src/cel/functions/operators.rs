@@ -156,7 +156,9 @@ fn negate(_: &mut Run<'_>, args: &[Value]) -> Outcome {
     match args {
         [Value::Int(a)] => int(a.checked_neg()),
         [Value::Double(a)] => Ok(Value::Double(-a)),
-        _ => Err(Fail::no_such_overload()),
+        _ => unfit("-_", args.first(), |v| {
+            matches!(v, Value::Uint(_) | Value::Bool(_))
+        }),
     }
 }
 

@@ -10,6 +10,7 @@ use super::{Function, new_string, no_overload};
 use crate::cel::eval::Run;
 use crate::cel::value::{Fail, Outcome, Value};
 
+mod refusal;
 #[cfg(test)]
 mod tests;
 mod translate;
@@ -20,9 +21,8 @@ pub(super) const TABLE: &[(&str, Function)] = &[
     ("findAll", |run, args| with_pattern(run, args)),
 ];
 
-/// Bytes that a compiled pattern may take. RE2 has such a limit too (Go's package does not, apart from its limit of
-/// repetitions).
-const MOST_COMPILED_BYTES: usize = 1 << 20;
+/// Bytes that a compiled pattern may take: a second limit behind that on the weight.
+const MOST_COMPILED_BYTES: usize = 8 << 20;
 /// Compiled patterns that are not literals, kept for the next device.
 const MOST_CACHED: usize = 64;
 
@@ -45,18 +45,34 @@ impl Use {
     }
 }
 
+/// Most weight of a pattern, and of all literal patterns of an expression: about 10 ms to compile.
+pub(crate) const MOST_WEIGHT: u32 = 30_000;
+
+/// A compiled pattern.
+#[derive(Debug)]
+pub(crate) struct Pattern {
+    regex: Regex,
+    /// About its number of states.
+    pub(crate) weight: u32,
+}
+
 /// Compiles a pattern.
 ///
 /// # Errors
 /// If RE2 would refuse it, or if it is too big.
-pub(crate) fn compile(pattern: &str) -> Result<Regex, String> {
+pub(crate) fn compile(pattern: &str) -> Result<Pattern, String> {
     let error = |why: String| format!("error parsing regexp: {why}: `{pattern}`");
-    let translated = translate::translate(pattern).map_err(|why| error(why.to_string()))?;
+    let (translated, weight) =
+        translate::translate(pattern).map_err(|why| error(why.to_string()))?;
+    if weight > MOST_WEIGHT {
+        return Err(error("expression too large".to_string()));
+    }
     RegexBuilder::new(&translated)
         .size_limit(MOST_COMPILED_BYTES)
         .dfa_size_limit(MOST_COMPILED_BYTES)
         .nest_limit(1000)
         .build()
+        .map(|regex| Pattern { regex, weight })
         .map_err(|_| error("invalid regular expression".to_string()))
 }
 
@@ -65,7 +81,7 @@ pub(crate) fn compile(pattern: &str) -> Result<Regex, String> {
 pub(crate) struct Cache(Mutex<BTreeMap<Arc<str>, Compiled>>);
 
 /// A pattern, or why it is none.
-type Compiled = Result<Arc<Regex>, Arc<str>>;
+type Compiled = Result<Arc<Pattern>, Arc<str>>;
 
 impl Cache {
     fn get(&self, pattern: &Arc<str>) -> Compiled {
@@ -89,6 +105,8 @@ fn with_pattern(run: &mut Run<'_>, args: &[Value]) -> Outcome {
     };
     run.budget.work(20_000 + 100 * pattern.len() as u64)?;
     let compiled = run.regexes.get(pattern).map_err(Fail::Error)?;
+    // Whether it was cached or not, so that the answer does not depend on it.
+    run.budget.work(100 * u64::from(compiled.weight))?;
     let name = run.function;
     match Use::of(name) {
         Some(purpose) => apply(run, purpose, &compiled, args),
@@ -97,7 +115,7 @@ fn with_pattern(run: &mut Run<'_>, args: &[Value]) -> Outcome {
 }
 
 /// Applies a compiled pattern; the arguments are those of the call, pattern included.
-pub(crate) fn apply(run: &mut Run<'_>, purpose: Use, regex: &Regex, args: &[Value]) -> Outcome {
+pub(crate) fn apply(run: &mut Run<'_>, purpose: Use, pattern: &Pattern, args: &[Value]) -> Outcome {
     let Some(Value::String(text)) = args.first() else {
         return if purpose == Use::Matches {
             Err(Fail::no_such_overload())
@@ -105,7 +123,10 @@ pub(crate) fn apply(run: &mut Run<'_>, purpose: Use, regex: &Regex, args: &[Valu
             no_overload()
         };
     };
-    run.budget.work(text.len() as u64)?;
+    // Mostly linear in the text alone, at worst in the states too.
+    run.budget
+        .work((text.len() as u64).saturating_mul(1 + u64::from(pattern.weight) / 4))?;
+    let regex = &pattern.regex;
     match (purpose, args.get(2)) {
         (Use::Matches, _) => Ok(Value::Bool(regex.is_match(text))),
         (Use::Find, _) => new_string(

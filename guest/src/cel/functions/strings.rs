@@ -108,10 +108,11 @@ fn index_of(run: &mut Run<'_>, args: &[Value]) -> Outcome {
     if part.is_empty() {
         return Ok(Value::Int(from));
     }
-    // An offset at the end is out of range, except in an empty string without one.
-    let length = value::char_count(text) as i64;
-    if args.len() == 3 && (from < 0 || from >= length) {
+    if from < 0 {
         return Err(out_of_range(from));
+    }
+    if from >= value::char_count(text) as i64 {
+        return Ok(Value::Int(-1));
     }
     let start = position(text, from).ok_or_else(|| out_of_range(from))?;
     let found = text.get(start..).and_then(|rest| rest.find(&**part));
@@ -132,8 +133,10 @@ fn last_index_of(run: &mut Run<'_>, args: &[Value]) -> Outcome {
     if part.is_empty() {
         return Ok(Value::Int(last.unwrap_or(length)));
     }
-    if let Some(last) = last.filter(|last| *last < 0 || *last >= length) {
-        return Err(out_of_range(last));
+    match last {
+        Some(last) if last < 0 => return Err(out_of_range(last)),
+        Some(last) if last >= length => return Ok(Value::Int(-1)),
+        _ => {}
     }
     let end = match last {
         Some(last) => position(text, last).map_or(text.len(), |at| {

@@ -80,6 +80,10 @@ fn depth_is_limited_as_in_cel_go() {
         let calls = |n: usize| format!("{}true{} == true", "dyn(".repeat(n), ")".repeat(n));
         assert_eq!(verdict_of(&calls(240)), Ok(true));
         assert!(compile(&calls(260)).is_err());
+        // Each level holds three rules of the same kind open.
+        let sums = |n: usize| format!("{}1{} > 0", "(1+".repeat(n), ")".repeat(n));
+        assert_eq!(verdict_of(&sums(80)), Ok(true));
+        assert!(compile(&sums(90)).is_err());
         let ternaries = |n: usize| format!("{}true", "false ? false : ".repeat(n));
         assert_eq!(verdict_of(&ternaries(200)), Ok(true));
         assert!(compile(&ternaries(300)).is_err());
@@ -105,75 +109,75 @@ fn flat_chains_of_logic_are_not_limited() {
     });
 }
 
+/// Pieces that are repeated up to the greatest length.
+const UNITS: [&str; 60] = [
+    "(",
+    ")",
+    "[",
+    "{",
+    "-(",
+    "!(",
+    "f(",
+    "[[",
+    "a.",
+    ".a",
+    "1+",
+    "a[",
+    "a?",
+    "a?b:",
+    "a?b:(",
+    "'",
+    "\"",
+    "\\",
+    "//",
+    "{a:",
+    "a{",
+    "x.all(x,",
+    "[x].map(x,",
+    "a&&",
+    "||",
+    "has(",
+    "?",
+    "[?",
+    ".?a",
+    "a.?a",
+    "0x",
+    "1.",
+    "e",
+    "é",
+    "\u{0}",
+    "true,",
+    "in ",
+    "a in ",
+    "==",
+    "1<",
+    "cel.bind(a,[a],",
+    "cel.bind(a,1,",
+    "[1,2].exists(i,",
+    "-",
+    "!",
+    "--1",
+    "''",
+    "b'\\377'",
+    "optional.of(",
+    "a.optMap(a,",
+    "a.b(",
+    "{1:",
+    "{1:2,",
+    "[1,",
+    "'%s'.format([",
+    "\n",
+    " ",
+    "/*",
+    "as ",
+    "if(",
+];
+
 /// Inputs of the greatest length that press on the parser, the checker and everything that recurses.
 fn bombs() -> Vec<String> {
     let most = guard::MOST_BYTES;
     let fill = |unit: &str| unit.repeat(most / unit.len());
-    let mut bombs: Vec<String> = [
-        "(",
-        ")",
-        "[",
-        "{",
-        "-(",
-        "!(",
-        "f(",
-        "[[",
-        "a.",
-        ".a",
-        "1+",
-        "a[",
-        "a?",
-        "a?b:",
-        "a?b:(",
-        "'",
-        "\"",
-        "\\",
-        "//",
-        "{a:",
-        "a{",
-        "x.all(x,",
-        "[x].map(x,",
-        "a&&",
-        "||",
-        "has(",
-        "?",
-        "[?",
-        ".?a",
-        "a.?a",
-        "0x",
-        "1.",
-        "e",
-        "é",
-        "\u{0}",
-        "true,",
-        "in ",
-        "a in ",
-        "==",
-        "1<",
-        "cel.bind(a,[a],",
-        "cel.bind(a,1,",
-        "[1,2].exists(i,",
-        "-",
-        "!",
-        "--1",
-        "''",
-        "b'\\377'",
-        "optional.of(",
-        "a.optMap(a,",
-        "a.b(",
-        "{1:",
-        "{1:2,",
-        "[1,",
-        "'%s'.format([",
-        "\n",
-        " ",
-        "/*",
-        "as ",
-        "if(",
-    ]
-    .iter()
-    .map(|unit| fill(unit))
-    .collect();
+    let mut bombs: Vec<String> = UNITS.iter().map(|unit| fill(unit)).collect();
     let closing: Vec<String> = [
         ("(", ")"),
         ("[", "]"),
@@ -299,6 +303,11 @@ fn costly_expressions_are_cancelled() {
     for expression in costly {
         let started = Stopwatch::start();
         assert_eq!(verdict_of(&expression), cancelled, "{expression}");
+        eprintln!(
+            "{:?} {}",
+            started.elapsed(),
+            expression.chars().take(60).collect::<String>()
+        );
         // Nothing can absorb it.
         assert_eq!(
             verdict_of(&format!("({expression}) || true")),

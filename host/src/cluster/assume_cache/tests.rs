@@ -135,7 +135,8 @@ fn rule_3_new_keys_are_added_whatever_their_version() {
     assert_eq!(fixture.shown(), Some(("odd", false)));
 }
 
-/// Trap T22: the confirmation of an assumed object changes nothing, not even what `restore` goes back to.
+/// Trap T22: the confirmation of an assumed object changes nothing that is shown. DIFFERENCE: upstream's `restore` goes back
+/// behind the confirmation, ours does not; see `Item::confirmed`.
 #[test]
 fn rule_3_an_equal_version_does_not_refresh() {
     let mut fixture = Fixture::new();
@@ -143,8 +144,12 @@ fn rule_3_an_equal_version_does_not_refresh() {
     assert!(fixture.informed(claim("6", "confirmed")).is_none());
     assert_eq!(fixture.shown(), Some(("assumed", true)));
     let event = fixture.restore().expect("an update");
-    assert_eq!(told(&event), (Action::Update, Some("assumed"), Some("api")));
-    assert_eq!(fixture.shown(), Some(("api", false)));
+    assert_eq!(
+        told(&event),
+        (Action::Update, Some("assumed"), Some("confirmed"))
+    );
+    assert_eq!(fixture.shown(), Some(("confirmed", false)));
+    assert!(fixture.restore().is_none());
 }
 
 #[test]

@@ -127,6 +127,26 @@ fn broken_syntax_is_located() {
 }
 
 #[test]
+fn likely_causes_are_told() {
+    let two = "apiVersion: v1\nkind: Node\nmetadata: {name: a}\napiVersion: v1\nkind: Node\n";
+    check_place(
+        two,
+        "in.yaml:4:1: ",
+        "duplicate key \"apiVersion\"; put --- between two objects",
+    );
+    check_place(
+        "kind: Pod\nname: {{ .Values.name }}x\n",
+        "in.yaml:2:",
+        "if this is a template, render it first",
+    );
+    check_place(
+        "{{- if .Values.pods }}\nkind: Pod\n{{- end }}\n",
+        "in.yaml:1:",
+        "if this is a template, render it first",
+    );
+}
+
+#[test]
 fn deep_nesting_is_refused_without_recursion() {
     check_place(&"[".repeat(20_000), "in.yaml:1:", "nested too deeply");
     check_place(&"{\"a\":".repeat(20_000), "in.yaml:1:", "nested too deeply");

@@ -20,6 +20,8 @@ pub fn deed(call: &str) -> Option<String> {
         "panic" => panic!("on purpose\nin two lines"),
         "exit" => std::process::exit(3),
         "null" => read_nowhere(),
+        "bad-utf8" => unsafe { String::from_utf8_unchecked(vec![0xff; 3]) },
+        "fuel" => "x".repeat(200 << 20),
         "giant-status" => "x".repeat(2 << 20),
         "host-calls" => loop {
             random::next();

@@ -1,6 +1,7 @@
 //! What is refused, and with which words.
 
 use super::*;
+use crate::api::wire::text::MAX_TEXT_BYTES;
 
 const V1: &str = "resource.k8s.io/v1";
 
@@ -51,6 +52,16 @@ fn versions_and_kinds() {
                 .unwrap_err()
                 .to_string(),
             "v2 Pod p: this version is not supported; convert it to v1",
+        ),
+        (
+            pod(
+                br#"{"apiVersion": "v1", "metadata": {"name": "p"}, "spec": {"resourceClaims": [
+                    {"name": "a", "resourceClaimName": "b", "source": {"resourceClaimName": "c"}},
+                    {"name": "d", "source": {"resourceClaimTemplateName": "e"}}]}}"#,
+            )
+            .unwrap_err()
+            .to_string(),
+            "Pod p: spec.resourceClaims[1].source: not a field since Kubernetes 1.31; move resourceClaimTemplateName from there up beside name",
         ),
         (
             pod_scheduling_context(
@@ -532,4 +543,29 @@ fn hostile_bytes_are_refused_without_a_panic() {
         r#"{"basic": "#.repeat(100_000)
     );
     assert!(resource_slice(deep.as_bytes(), &Profile::current()).is_err());
+}
+
+#[test]
+fn texts_too_long_for_any_field_are_refused_with_their_place() {
+    let long = "x".repeat(MAX_TEXT_BYTES + 1);
+    let fits = &long[1..];
+    let slice = |version: &str, quantity: &str| {
+        json!({"apiVersion": V1, "kind": "ResourceSlice", "metadata": {"name": "s"}, "spec": {
+            "driver": "d", "nodeName": "n", "pool": {"name": "p", "generation": 1, "resourceSliceCount": 1},
+            "devices": [{"name": "g", "attributes": {"v": {"version": version}}, "capacity": {"c": {"value": quantity}}}]}})
+    };
+    assert!(read_slice(&slice(fits, fits)).is_ok());
+    let message = "a text of 65537 bytes, at most 65536 are read";
+    assert_eq!(
+        read_slice(&slice(&long, "1")).unwrap_err().to_string(),
+        format!("ResourceSlice s: spec.devices[0].attributes[v].version: {message}")
+    );
+    assert_eq!(
+        read_slice(&slice("1.0.0", &long)).unwrap_err().to_string(),
+        format!("ResourceSlice s: spec.devices[0].capacity[c].value: {message}")
+    );
+    let named = json!({"apiVersion": long, "kind": "ResourceClaim", "metadata": {"name": long, "namespace": long}});
+    let text = read_claim(&named).unwrap_err().to_string();
+    assert!(text.len() < 400, "{} bytes", text.len());
+    assert!(text.contains("this version is not supported"), "{text}");
 }

@@ -5,6 +5,7 @@ use super::compile;
 fn is_match(pattern: &str, text: &str) -> bool {
     compile(pattern)
         .unwrap_or_else(|e| panic!("{pattern}: {e}"))
+        .regex
         .is_match(text)
 }
 
@@ -86,4 +87,17 @@ fn what_go_refuses() {
     }
     assert!(compile("a{1000}").is_ok());
     assert!(compile("(a{10}){100}").is_ok());
+}
+
+#[test]
+fn big_patterns_are_refused() {
+    for pattern in [
+        r"\pL{1000}",
+        "(.{100}){10}.{1000}.{1000}.{1000}.{1000}",
+        "((a{10}){10}){11}",
+    ] {
+        assert!(compile(pattern).is_err(), "{pattern}");
+    }
+    assert!(compile(r"^\pL{1,64}$").is_ok());
+    assert!(compile(r"^(https?://)?[a-z0-9.-]{1,253}(:\d+)?(/.*)?$").is_ok());
 }

@@ -3,46 +3,19 @@
 use std::iter::Peekable;
 use std::str::Chars;
 
+use super::refusal::Refusal;
+
 /// RE2's limit for a repetition and for the product of nested ones.
 const MOST_REPETITIONS: u32 = 1000;
 const MOST_NESTED: usize = 1000;
 
-/// Why a pattern is refused; Go's wording.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Refusal {
-    Escape,
-    TrailingBackslash,
-    RepeatSize,
-    NestedRepeat,
-    MissingRepeatArgument,
-    MissingBracket,
-    MissingParen,
-    UnexpectedParen,
-    PerlOperator,
-    CharRange,
-    Nesting,
-}
+/// Weight of a class by Unicode property, against 1 for an ASCII literal: about its states in UTF-8.
+const PROPERTY_WEIGHT: u32 = 400;
+/// Weight of everything else that stands for many characters.
+const CLASS_WEIGHT: u32 = 8;
 
-impl std::fmt::Display for Refusal {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Refusal::Escape => "invalid escape sequence",
-            Refusal::TrailingBackslash => "trailing backslash at end of expression",
-            Refusal::RepeatSize => "invalid repeat count",
-            Refusal::NestedRepeat => "invalid nested repetition operator",
-            Refusal::MissingRepeatArgument => "missing argument to repetition operator",
-            Refusal::MissingBracket => "missing closing ]",
-            Refusal::MissingParen => "missing closing )",
-            Refusal::UnexpectedParen => "unexpected )",
-            Refusal::PerlOperator => "invalid or unsupported Perl syntax",
-            Refusal::CharRange => "invalid character class range",
-            Refusal::Nesting => "expression nests too deeply",
-        })
-    }
-}
-
-/// Translates a pattern.
-pub(super) fn translate(pattern: &str) -> Result<String, Refusal> {
+/// Translates a pattern. The weight is about the number of states that it will have, repetitions written out.
+pub(super) fn translate(pattern: &str) -> Result<(String, u32), Refusal> {
     let mut translator = Translator {
         rest: pattern.chars().peekable(),
         out: String::with_capacity(pattern.len() + 16),
@@ -52,30 +25,37 @@ pub(super) fn translate(pattern: &str) -> Result<String, Refusal> {
     while let Some(c) = translator.rest.next() {
         translator.item(c)?;
     }
-    if translator.groups.len() > 1 {
-        return Err(Refusal::MissingParen);
+    match translator.groups.as_slice() {
+        [whole] => Ok((translator.out, whole.weight)),
+        _ => Err(Refusal::MissingParen),
     }
-    Ok(translator.out)
 }
 
 /// What a repetition operator would apply to.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Last {
     Nothing,
-    /// An item that may repeat this often already, being a group with repetitions.
-    Item(u32),
+    Item {
+        /// How often parts of it repeat already, if it is a group.
+        repeats: u32,
+        weight: u32,
+    },
     Repetition,
 }
 
-/// An open parenthesis: the most that something in it repeats.
+/// An open parenthesis: the most that something in it repeats, and its weight so far.
 #[derive(Clone, Copy)]
 struct Group {
     repeats: u32,
+    weight: u32,
 }
 
 impl Default for Group {
     fn default() -> Self {
-        Self { repeats: 1 }
+        Self {
+            repeats: 1,
+            weight: 1,
+        }
     }
 }
 
@@ -90,12 +70,12 @@ impl Translator<'_> {
     fn item(&mut self, c: char) -> Result<(), Refusal> {
         match c {
             '\\' => {
-                self.escape()?;
-                self.last = Last::Item(1);
+                let weight = self.escape()?;
+                self.one(weight);
             }
             '[' => {
-                self.class()?;
-                self.last = Last::Item(1);
+                let weight = self.class()?;
+                self.one(weight);
             }
             '(' => self.open()?,
             ')' => self.close()?,
@@ -110,7 +90,7 @@ impl Translator<'_> {
             },
             '^' | '$' | '.' => {
                 self.out.push(c);
-                self.last = Last::Item(1);
+                self.one(CLASS_WEIGHT);
             }
             c => self.literal(c),
         }
@@ -119,15 +99,27 @@ impl Translator<'_> {
 
     fn literal(&mut self, c: char) {
         push_literal(&mut self.out, c);
-        self.last = Last::Item(1);
+        self.one(1);
+    }
+
+    /// Notes an item, which a repetition may follow.
+    fn one(&mut self, weight: u32) {
+        self.last = Last::Item { repeats: 1, weight };
+        self.add_weight(weight);
+    }
+
+    fn add_weight(&mut self, weight: u32) {
+        if let Some(group) = self.groups.last_mut() {
+            group.weight = group.weight.saturating_add(weight);
+        }
     }
 
     /// A repetition operator, with the `?` that makes it lazy.
     fn repeat(&mut self, operator: String, most: u32) -> Result<(), Refusal> {
-        let inner = match self.last {
+        let (inner, weight) = match self.last {
             Last::Nothing => return Err(Refusal::MissingRepeatArgument),
             Last::Repetition => return Err(Refusal::NestedRepeat),
-            Last::Item(inner) => inner,
+            Last::Item { repeats, weight } => (repeats, weight),
         };
         let product = inner.saturating_mul(most.max(1));
         if product > MOST_REPETITIONS {
@@ -136,6 +128,7 @@ impl Translator<'_> {
         if let Some(group) = self.groups.last_mut() {
             group.repeats = group.repeats.max(product);
         }
+        self.add_weight(weight.saturating_mul(most.saturating_sub(1)));
         self.out.push_str(&operator);
         if self.rest.peek() == Some(&'?') {
             self.rest.next();
@@ -239,12 +232,16 @@ impl Translator<'_> {
             outer.repeats = outer.repeats.max(inner.repeats);
         }
         self.out.push(')');
-        self.last = Last::Item(inner.repeats);
+        self.last = Last::Item {
+            repeats: inner.repeats,
+            weight: inner.weight,
+        };
+        self.add_weight(inner.weight);
         Ok(())
     }
 
-    /// After a backslash outside of a class.
-    fn escape(&mut self) -> Result<(), Refusal> {
+    /// After a backslash outside of a class; returns the weight.
+    fn escape(&mut self) -> Result<u32, Refusal> {
         let c = *self.rest.peek().ok_or(Refusal::TrailingBackslash)?;
         match c {
             'A' => self.out.push_str(r"\A"),
@@ -253,37 +250,39 @@ impl Translator<'_> {
             'B' => self.out.push_str(r"\B"),
             'Q' => {
                 self.rest.next();
-                self.quoted();
-                return Ok(());
+                return Ok(self.quoted());
             }
-            _ => {
-                if let Some(class) = perl_class(c) {
-                    self.out.push('[');
-                    self.out.push_str(class);
-                    self.out.push(']');
-                } else if matches!(c, 'p' | 'P') {
-                    self.unicode_class()?;
-                    return Ok(());
-                } else {
+            'p' | 'P' => {
+                self.unicode_class()?;
+                return Ok(PROPERTY_WEIGHT);
+            }
+            c => {
+                let Some(class) = perl_class(c) else {
                     let literal = self.escaped_char()?;
                     push_literal(&mut self.out, literal);
-                    return Ok(());
-                }
+                    return Ok(1);
+                };
+                self.out.push('[');
+                self.out.push_str(class);
+                self.out.push(']');
             }
         }
         self.rest.next();
-        Ok(())
+        Ok(CLASS_WEIGHT)
     }
 
     /// `\Q...\E`: literal text.
-    fn quoted(&mut self) {
+    fn quoted(&mut self) -> u32 {
+        let mut weight = 0;
         while let Some(c) = self.rest.next() {
             if c == '\\' && self.rest.peek() == Some(&'E') {
                 self.rest.next();
-                return;
+                break;
             }
             push_literal(&mut self.out, c);
+            weight += 1;
         }
+        weight
     }
 
     /// `\pN` or `\p{Name}`, copied: both know the same general categories and scripts.
@@ -362,14 +361,15 @@ impl Translator<'_> {
         value.and_then(char::from_u32).ok_or(Refusal::Escape)
     }
 
-    /// A bracketed class, after its `[`.
-    fn class(&mut self) -> Result<(), Refusal> {
+    /// A bracketed class, after its `[`; returns the weight.
+    fn class(&mut self) -> Result<u32, Refusal> {
         self.out.push('[');
         if self.rest.peek() == Some(&'^') {
             self.rest.next();
             self.out.push('^');
         }
         let mut first = true;
+        let mut weight = CLASS_WEIGHT;
         loop {
             match self.rest.next().ok_or(Refusal::MissingBracket)? {
                 ']' if !first => break,
@@ -381,13 +381,19 @@ impl Translator<'_> {
                         self.out.push(']');
                     }
                 }
-                '\\' if matches!(self.rest.peek(), Some('p' | 'P')) => self.unicode_class()?,
-                c => self.class_range(c)?,
+                '\\' if matches!(self.rest.peek(), Some('p' | 'P')) => {
+                    self.unicode_class()?;
+                    weight += PROPERTY_WEIGHT;
+                }
+                c => {
+                    self.class_range(c)?;
+                    weight += 1;
+                }
             }
             first = false;
         }
         self.out.push(']');
-        Ok(())
+        Ok(weight)
     }
 
     /// A character of a class, or a range that starts with it.
