@@ -51,8 +51,34 @@ pub fn component(config: &str) -> Component {
         .clone()
 }
 
+/// The recorded answer, or another one that was observed, has to come out; where PostFilter chooses among claims, for one of
+/// its choices.
 fn run_case(plugin: &dyn Plugin, case: &Value) -> Result<(), String> {
+    let chooses = list(case, "steps")
+        .iter()
+        .any(|step| text(step, "step") == "postfilter" && !list(step, "apiCalls").is_empty());
+    let dice = if chooses { 0..4 } else { 0..1 };
+    let first = run_once(plugin, case, 0);
+    if first.is_ok() {
+        return first;
+    }
+    let others = list(case, "alsoObserved").iter().map(|other| {
+        let mut case = case.clone();
+        if let (Some(case), Some(other)) = (case.as_object_mut(), other.as_object()) {
+            case.extend(other.clone());
+        }
+        case
+    });
+    let mut cases = std::iter::once(case.clone()).chain(others);
+    match cases.any(|case| dice.clone().any(|die| run_once(plugin, &case, die).is_ok())) {
+        true => Ok(()),
+        false => first,
+    }
+}
+
+fn run_once(plugin: &dyn Plugin, case: &Value, die: u64) -> Result<(), String> {
     let mut run = Run::new(plugin, case)?;
+    run.driver.double().dice = [die; 4].into();
     for (number, step) in list(case, "steps").iter().enumerate() {
         let name = text(step, "step");
         run.step(step)
@@ -329,3 +355,6 @@ pub fn list<'v>(value: &'v Value, field: &str) -> &'v [Value] {
         .and_then(Value::as_array)
         .map_or(&[], Vec::as_slice)
 }
+
+#[cfg(test)]
+mod tests;

@@ -248,7 +248,7 @@ fn pre_score_replaces_potential_nodes_that_are_no_superset() {
 }
 
 #[test]
-fn t12_post_filter_copes_with_a_rejected_and_with_a_skipped_pre_filter() {
+fn t12_post_filter_copes_with_a_rejected_pre_filter() {
     for profile in PROFILES {
         on_both(profile, |plugin| {
             let mut scene = Scene::with_nodes(1);
