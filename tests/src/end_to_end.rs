@@ -245,11 +245,10 @@ fn a_conflict_on_each_write_is_retried_with_the_stored_claim() {
 fn five_conflicts_end_the_attempt_and_leave_nothing_in_flight() {
     for (name, plugin) in plugins() {
         let run = Run::of(plugin, &["a"], |cluster| {
-            for _ in 0..5 {
-                // Each counts from its own injection on: the first strikes, and then the next.
+            for nth in 1..=5 {
                 let fault = fault(
                     Operation::Api(Verb::Update),
-                    1,
+                    nth,
                     ApiErrorReason::Conflict,
                     false,
                 );
