@@ -1,12 +1,17 @@
 //! What a reimplementation of the plugin most likely gets wrong (spec section 15), and the defects of 1.31 that show in calls
 //! of the plugin (section 14, D10 to D16), literally in one profile and corrected in the other.
 //!
+//! Every test runs through the component and through the plugin linked natively. D16 has one answer in both profiles: the
+//! contract lets only the holder of an in-flight entry take it out. T12's call without state cannot be made, because PostFilter is
+//! a method of the cycle that PreFilter returns.
+//!
 //! Traps of the allocator (T4, T5, T15, T16, T18) have their tests beside it in `guest/src/allocator/tests`, those of the host's
 //! claim cache (T22) in `host/src/cluster`.
 
 mod binding;
 mod cycle;
 mod defects;
+mod hints;
 mod scene;
 
 use dractl::plugin::{Code, Status};

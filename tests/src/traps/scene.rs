@@ -83,6 +83,12 @@ impl Scene {
         self.foreign(claim);
     }
 
+    /// An entry for a claim that does not exist.
+    pub fn claim_that_is_missing(&mut self, name: &str) {
+        self.entries
+            .push(json!({"name": name, "resourceClaimName": name}));
+    }
+
     /// An entry that turned out to need no claim.
     pub fn entry_without_claim(&mut self, name: &str) {
         self.entries
