@@ -36,10 +36,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     copy_if_different(&built, &environment.out_dir.join(COMPONENT))?;
     // After a failure the script runs again in any case, so these are printed last, out of the way of the message.
     for input in INPUTS {
-        println!(
-            "cargo::rerun-if-changed={}",
-            environment.workspace.join(input).display()
-        );
+        // Relative to this package: checkouts that share a target folder share this script's fingerprint too, and an absolute
+        // path would make cargo watch the other one's sources.
+        println!("cargo::rerun-if-changed=../{input}");
     }
     println!("cargo::rerun-if-changed=build.rs");
     Ok(())

@@ -31,7 +31,7 @@ mod time;
 mod types;
 mod value;
 
-pub use device::{AttributeValue, DeviceInput, DeviceValue, is_well_formed};
+pub use device::{AttributeValue, DeviceInput, DeviceValue, malformed};
 
 use functions::regex;
 use value::{Fail, Value};

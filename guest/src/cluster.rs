@@ -9,9 +9,13 @@ use std::rc::Rc;
 
 use crate::allocator::{Allocator, ClassLookup, Inventory, Outcome};
 use crate::api::wire;
-use crate::api::{AllocationResult, DeviceClass, Node, PodSchedulingContext, ResourceClaim};
+use crate::api::{
+    AllocationResult, DeviceClass, Node, PodSchedulingContext, ResourceClaim, ResourceSlice,
+};
+use crate::cel;
 use crate::config::Config;
-use crate::host::{Change, Host, InFlightChange, Object, ObjectRef, Revision, Slot, kinds};
+use crate::extended_resources;
+use crate::host::{Change, Host, InFlightChange, Level, Object, ObjectRef, Revision, Slot, kinds};
 use crate::profile::{Feature, Profile};
 use crate::selectors::SelectorCache;
 
@@ -89,6 +93,8 @@ pub struct View {
     contexts: Table<Read<PodSchedulingContext>>,
     taint_rules: Table<()>,
     in_flight: BTreeMap<String, String>,
+    /// By name of the extended resource: the class that offers it.
+    extended_resources: BTreeMap<String, String>,
     /// Slices and devices in use, indexed for the allocator.
     pub inventory: Inventory,
     /// Compiled selectors and their verdicts.
@@ -106,6 +112,7 @@ impl View {
             contexts: Table::default(),
             taint_rules: Table::default(),
             in_flight: BTreeMap::new(),
+            extended_resources: BTreeMap::new(),
             inventory: Inventory::default(),
             selectors: SelectorCache::new(profile),
         }
@@ -140,7 +147,7 @@ impl View {
             kinds::RESOURCE_SLICE,
             &mut read.slices,
             self,
-            |view, step| view.apply_slice(step, profile),
+            |view, step| view.apply_slice(host, step, profile),
         )?;
         follow(
             host,
@@ -190,18 +197,35 @@ impl View {
 
     fn apply_class(&mut self, step: Step, profile: &Profile) {
         match step {
-            Step::Reset => self.classes = Table::default(),
+            Step::Reset => {
+                self.classes = Table::default();
+                self.extended_resources.clear();
+            }
             Step::Put(slot, object) => {
+                self.forget_extended_resource(&object.id.name);
+                if profile.classes_offer_extended_resources()
+                    && let Some(resource) = extended_resources::offered_by(&object.json)
+                {
+                    self.extended_resources
+                        .insert(resource, object.id.name.clone());
+                }
                 let class = readable(wire::device_class(&object.json, profile));
                 self.classes.put(slot, object.id, class);
             }
             Step::Deleted(slot) => {
-                self.classes.remove(slot);
+                if let Some((id, _)) = self.classes.remove(slot) {
+                    self.forget_extended_resource(&id.name);
+                }
             }
         }
     }
 
-    fn apply_slice(&mut self, step: Step, profile: &Profile) {
+    fn forget_extended_resource(&mut self, class: &str) {
+        self.extended_resources
+            .retain(|_, offering| offering != class);
+    }
+
+    fn apply_slice(&mut self, host: &dyn Host, step: Step, profile: &Profile) {
         match step {
             Step::Reset => {
                 self.inventory.clear_slices();
@@ -210,7 +234,10 @@ impl View {
             Step::Put(slot, object) => {
                 self.selectors.forget_slice(slot);
                 match wire::resource_slice(&object.json, profile) {
-                    Ok(slice) => self.inventory.put(slot, slice),
+                    Ok(slice) => {
+                        tell_malformed(host, &slice);
+                        self.inventory.put(slot, slice);
+                    }
                     Err(problem) => {
                         let reach = wire::reach_of_broken_slice(&object.json);
                         self.inventory
@@ -381,6 +408,11 @@ impl View {
         Some(run(node, &self.inventory, &mut lookup, &mut self.selectors))
     }
 
+    /// The first extended resource a pod asks for that means devices, and its class.
+    pub fn extended_resource_wanted_by(&self, pod: &[u8]) -> Option<(String, String)> {
+        extended_resources::wanted_by(pod, &self.extended_resources)
+    }
+
     /// Name of a DeviceTaintRule, if there is any: they are not implemented, and ignoring one would be wrong.
     pub fn taint_rule(&self) -> Option<&str> {
         self.taint_rules
@@ -389,6 +421,19 @@ impl View {
             .flatten()
             .map(|(id, ())| id.name.as_str())
             .next()
+    }
+}
+
+/// An evaluation that meets such a device fails with a text that names neither slice nor device, as upstream's.
+fn tell_malformed(host: &dyn Host, slice: &ResourceSlice) {
+    for device in &slice.devices {
+        if let Some(problem) = cel::malformed(device) {
+            let message = format!(
+                "ResourceSlice {}: device {}: {problem}: every selector that meets this device fails",
+                slice.name, device.name
+            );
+            host.log(Level::Warn, &message, &[]);
+        }
     }
 }
 

@@ -36,6 +36,7 @@ pub mod hints;
 
 pub mod binding;
 pub mod claims;
+pub mod extended_resources;
 pub mod plan;
 pub mod scheduling_context;
 

@@ -382,8 +382,18 @@ impl Plugin {
 
     fn prepare(&mut self, host: &dyn Host, pod: &Object) -> Result<Pod, Status> {
         self.catch_up(host).map_err(Status::error)?;
-        wire::pod(&pod.json)
-            .map_err(|problem| Status::new(Code::InvalidObject, problem.to_string()))
+        let invalid = |text: String| Status::new(Code::InvalidObject, text);
+        if self.instance.profile().classes_offer_extended_resources()
+            && let Some((resource, class)) =
+                self.instance.view.extended_resource_wanted_by(&pod.json)
+        {
+            return Err(invalid(format!(
+                "Pod {}/{}: requests {resource}, which means devices of DeviceClass {class}: extended resources through \
+                 DRA are not implemented (gate DRAExtendedResource)",
+                pod.id.namespace, pod.id.name
+            )));
+        }
+        wire::pod(&pod.json).map_err(|problem| invalid(problem.to_string()))
     }
 
     fn catch_up(&mut self, host: &dyn Host) -> Result<(), String> {

@@ -185,6 +185,11 @@ impl Profile {
         self.minor <= 31
     }
 
+    /// A DeviceClass can stand for an extended resource that containers ask for.
+    pub fn classes_offer_extended_resources(&self) -> bool {
+        self.minor >= 34
+    }
+
     /// The deletion of an allocated claim wakes pods that wait for devices.
     pub fn deleted_claims_wake_pods(&self) -> bool {
         self.minor >= 36

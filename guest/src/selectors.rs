@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::allocator::selectors::{DeviceRef, ExpressionId, SelectorError, Selectors};
-use crate::cel::{DeviceValue, Environment, Program, is_well_formed};
+use crate::cel::{DeviceValue, Environment, Program, malformed};
 use crate::profile::Profile;
 
 /// Expressions kept at most. A cluster has a few dozen; the bound is for pods that each bring their own.
@@ -102,7 +102,8 @@ impl SelectorCache {
         };
         // `device.driver == "literal"` decides without a conversion.
         let other_driver = |driver: &str| *driver != **device.driver;
-        if program.required_driver().is_some_and(other_driver) && is_well_formed(device.device) {
+        if program.required_driver().is_some_and(other_driver) && malformed(device.device).is_none()
+        {
             return Verdict::NoMatch;
         }
         self.evaluations += 1;

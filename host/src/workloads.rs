@@ -67,7 +67,8 @@ pub fn expand(input: &mut Input) {
     }
 }
 
-fn is_workload(kind: &Kind) -> bool {
+/// Whether objects of this kind are expanded.
+pub fn is_workload(kind: &Kind) -> bool {
     KINDS.contains(&kind.as_str())
 }
 

@@ -86,10 +86,19 @@ pub fn run(action: Action) -> Result<()> {
                 Pinning::Required
             };
             install(&toolchain, pinning)?;
+            forget_components();
             say(&format!("works with rustc {release}"));
         }
     }
     Ok(())
+}
+
+/// Removes what was compiled against another copy of the standard library: cargo does not see that it was replaced, and the
+/// compiler then finds none of the crates.
+fn forget_components() {
+    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    // Nothing there is the normal case; anything else shows when the component is built.
+    let _ = std::fs::remove_dir_all(workspace.join("target/component"));
 }
 
 /// Runs under the lock. Another run may have done the work while this one waited.

@@ -77,19 +77,26 @@ impl DeviceData {
     }
 }
 
-/// Whether a device can be converted, without doing it: a malformed one fails every expression, also those that would not
-/// look at it.
-pub fn is_well_formed(device: &api::Device) -> bool {
-    let attribute_is = |(_, value): &(Arc<str>, api::Attribute)| match value {
-        api::Attribute::Version(text) => Version::parse(text).is_ok(),
-        api::Attribute::Unknown => false,
-        api::Attribute::Int(_) | api::Attribute::Bool(_) | api::Attribute::String(_) => true,
+/// Why a device cannot be converted, if so, without converting it: a malformed one fails every expression, also those that
+/// would not look at it.
+pub fn malformed(device: &api::Device) -> Option<String> {
+    let attribute = |(name, value): &(Arc<str>, api::Attribute)| {
+        let problem = match value {
+            api::Attribute::Version(text) => Version::parse(text).err()?.to_string(),
+            api::Attribute::Unknown => "has no value of a known kind".to_owned(),
+            api::Attribute::Int(_) | api::Attribute::Bool(_) | api::Attribute::String(_) => {
+                return None;
+            }
+        };
+        Some(format!("attribute {name}: {problem}"))
     };
-    device.attributes.iter().all(attribute_is)
-        && device
-            .capacity
-            .iter()
-            .all(|(_, text)| Quantity::parse(text).is_ok())
+    let capacity = |(name, text): &(Arc<str>, Arc<str>)| {
+        let problem = Quantity::parse(text).err()?;
+        Some(format!("capacity {name}: {problem}"))
+    };
+    let mut attributes = device.attributes.iter().filter_map(attribute);
+    let first = attributes.next();
+    first.or_else(|| device.capacity.iter().find_map(capacity))
 }
 
 impl DeviceValue {

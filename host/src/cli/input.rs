@@ -132,7 +132,10 @@ fn unknown_versions(objects: &[Object], plugin: &Description) -> Vec<WarningRepo
                 access.versions.join(", ")
             ),
             // A kind that only the host uses, in a version in which the plugin knows other kinds of the group.
-            None if versions.iter().any(|known| *known == version) => return None,
+            None if versions.iter().any(|known| *known == version) => {
+                let meant = meant_kind(kind, plugin)?;
+                format!("kind {} is not known, did you mean {meant}?", kind.short())
+            }
             None if group(kind).is_some_and(|group| groups.contains(group)) => {
                 format!("{version} is not supported")
             }
@@ -144,6 +147,25 @@ fn unknown_versions(objects: &[Object], plugin: &Description) -> Vec<WarningRepo
         })
     };
     objects.iter().filter_map(warning).collect()
+}
+
+/// The kind that a plugin reads and of which this one is a slip: another case, a plural, one letter too many or too few.
+fn meant_kind<'p>(kind: &Kind, plugin: &'p Description) -> Option<&'p str> {
+    let singular = |kind: &Kind| kind.short().trim_end_matches('s').to_ascii_lowercase();
+    let given = singular(kind);
+    let is_near = |known: &Kind| {
+        let known = singular(known);
+        let pairs = || given.bytes().zip(known.bytes());
+        let prefix = pairs().take_while(|(a, b)| a == b).count();
+        let longer = given.len().max(known.len());
+        let shorter = given.len().min(known.len());
+        let ends = given.bytes().rev().zip(known.bytes().rev());
+        let suffix = ends.take_while(|(a, b)| a == b).count();
+        longer - prefix - suffix.min(shorter - prefix) <= 1
+    };
+    let mut known = plugin.accesses.iter().map(|access| &access.kind);
+    let near = known.find(|known| group(known) == group(kind) && is_near(known))?;
+    Some(near.short())
 }
 
 /// Pods that cannot be scheduled because of what they or an object that they name say.
@@ -182,9 +204,10 @@ fn is_named(broken: &ObjectRef, kind: &Kind, namespace: &str, name: &str) -> boo
 
 /// Pods among what could not be used; a group in their version may be what is wrong with them.
 fn unreadable(errors: &[ObjectError]) -> Vec<PodOutcome> {
-    let pods = errors
-        .iter()
-        .filter(|error| error.object.kind.short() == "Pod");
+    // A workload stands for its pods: they are pending, and nobody can say where they would run.
+    let pods = errors.iter().filter(|error| {
+        error.object.kind.short() == "Pod" || workloads::is_workload(&error.object.kind)
+    });
     let outcomes = pods.filter_map(|error| {
         let namespace = match &*error.object.namespace {
             "" => "default",
@@ -197,7 +220,10 @@ fn unreadable(errors: &[ObjectError]) -> Vec<PodOutcome> {
         let mut outcome = PodOutcome::new(pod, u64::MAX);
         outcome.refuse(Status::new(
             Code::InvalidObject,
-            format!("{} ({})", error.message, error.origin),
+            match error.object.kind.short() {
+                "Pod" => format!("{} ({})", error.message, error.origin),
+                workload => format!("{workload}: {} ({})", error.message, error.origin),
+            },
         ));
         Some(outcome)
     });

@@ -1,5 +1,6 @@
 //! `dractl simulate`.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -9,11 +10,12 @@ use clap::{Args, ValueEnum};
 use super::input::{Loaded, read};
 use super::{DONE, NOT_PLACED, Streams, built_in};
 use crate::clock::Stopwatch;
+use crate::cluster::Cluster;
 use crate::cycle::Strategy;
-use crate::plugin::Plugin;
+use crate::plugin::{LogLevel, Plugin};
 use crate::report::collect::{Measured, collect};
 use crate::report::table::{self, Detail};
-use crate::report::{Report, json, objects};
+use crate::report::{Report, WarningReport, json, objects};
 use crate::scheduler::chooser::OneAtATime;
 use crate::scheduler::{Scheduler, Settings};
 
@@ -129,7 +131,8 @@ impl Simulate {
 
         let mut outcomes = scheduler.outcomes();
         outcomes.extend(unreadable_pods);
-        let cluster = cluster.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut cluster = cluster.lock().unwrap_or_else(PoisonError::into_inner);
+        warnings.extend(said_by_plugin(&mut cluster));
         let mut report = collect(&outcomes, scheduler.notes(), &cluster, start);
         warnings.append(&mut report.warnings);
         report.warnings = warnings;
@@ -170,4 +173,21 @@ impl Simulate {
         }
         Ok(())
     }
+}
+
+/// What the plugin logged as a warning or worse; each text once, though every instance may have said it.
+fn said_by_plugin(cluster: &mut Cluster) -> Vec<WarningReport> {
+    let mut said = BTreeSet::new();
+    let mut warnings = Vec::new();
+    for record in cluster.take_logs() {
+        let mut message = record.message;
+        for (name, value) in &record.fields {
+            message.push_str(&format!(", {name}: {value}"));
+        }
+        if record.level <= LogLevel::Warn && said.insert(message.clone()) {
+            let object = format!("plugin {}", record.plugin);
+            warnings.push(WarningReport { object, message });
+        }
+    }
+    warnings
 }

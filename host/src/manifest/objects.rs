@@ -140,6 +140,8 @@ impl<'a> Collector<'a> {
                 let message = format!("Lists are nested more than {MAX_LIST_DEPTH} deep");
                 return Err(InputError::of_object(&origin, message));
             }
+            // `kubectl get` prints an empty List where there is nothing: that is an answer, not a mistake.
+            self.seen += 1;
             let items = match map.remove("items") {
                 None | Some(Value::Null) => Vec::new(),
                 Some(Value::Array(items)) => items,

@@ -1,5 +1,5 @@
 //! The tables of [`declarations`](super::declarations): by library, with signatures in the notation of
-//! [`Row`](super::Row).
+//! [`Row`].
 
 use super::Row;
 
