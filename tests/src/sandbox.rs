@@ -86,8 +86,9 @@ fn run(objects: Vec<Object>, plugin: Rc<dyn Plugin>) -> (String, Vec<Value>) {
     let mut scheduler =
         Scheduler::new(cluster.clone(), plugin, SchedulerSettings::default()).unwrap();
     scheduler.run(&mut OneAtATime);
+    let outcomes = scheduler.outcomes();
     let cluster = cluster.lock().unwrap();
-    let report = collect(&scheduler.outcomes(), scheduler.notes(), &cluster, start);
+    let report = collect(&outcomes, scheduler.notes(), &cluster, start);
     let claim = Kind::new("ResourceClaim.resource.k8s.io");
     let claims = cluster
         .list(&claim)
