@@ -97,8 +97,10 @@ pub fn run(action: Action) -> Result<()> {
 /// compiler then finds none of the crates.
 fn forget_components() {
     let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    // Nothing there is the normal case; anything else shows when the component is built.
-    let _ = std::fs::remove_dir_all(workspace.join("target/component"));
+    for folder in ["target/component", "target/fixtures"] {
+        // Nothing there is the normal case; anything else shows when the component is built.
+        let _ = std::fs::remove_dir_all(workspace.join(folder));
+    }
 }
 
 /// Runs under the lock. Another run may have done the work while this one waited.
