@@ -76,6 +76,7 @@ fn target_folder() -> PathBuf {
 pub fn tight() -> Limits {
     Limits {
         memory_bytes: 32 << 20,
+        output_bytes: 1 << 20,
         call_milliseconds: 200,
         start_milliseconds: 5_000,
         host_calls: 20_000,

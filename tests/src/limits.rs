@@ -180,7 +180,7 @@ fn giant_outputs_are_refused() {
         assert_eq!(fault, Fault::Output, "{call}: {cause}");
         assert_eq!(
             cause,
-            "returned 17825792 bytes of statuses, the limit is 16777216"
+            "returned 2097152 bytes of statuses, the limit is 1048576"
         );
     }
     let (fault, cause) = failure("reserve", "giant-plan");
@@ -188,7 +188,7 @@ fn giant_outputs_are_refused() {
         (fault, cause.as_str()),
         (
             Fault::Output,
-            "returned 17825792 bytes of plan, the limit is 16777216"
+            "returned 2097152 bytes of plan, the limit is 1048576"
         )
     );
 }

@@ -22,7 +22,7 @@ pub fn deed(call: &str) -> Option<String> {
         "null" => read_nowhere(),
         "bad-utf8" => unsafe { String::from_utf8_unchecked(vec![0xff; 3]) },
         "fuel" => "x".repeat(200 << 20),
-        "giant-status" => "x".repeat(17 << 20),
+        "giant-status" => "x".repeat(2 << 20),
         "host-calls" => loop {
             random::next();
         },

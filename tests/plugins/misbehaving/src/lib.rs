@@ -238,7 +238,7 @@ impl scheduling::GuestCycle for Cycle {
     fn reserve(&self, node: u32) -> scheduling::Reserved {
         if let Some(said) = deed("reserve") {
             let plan = if said == "giant-plan" {
-                vec![7; 17 << 20]
+                vec![7; 2 << 20]
             } else {
                 Vec::new()
             };
@@ -271,7 +271,7 @@ impl binding::Guest for Plugin {
     fn pre_bind(_pod: Object, _node: String, plan: Plan) -> binding::Progress {
         if let Some(said) = deed("pre-bind") {
             let plan = if said == "giant-plan" {
-                vec![7; 17 << 20]
+                vec![7; 2 << 20]
             } else {
                 plan
             };
