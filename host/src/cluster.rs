@@ -176,6 +176,11 @@ impl Cluster {
         self.clock.advance_to(nanoseconds);
     }
 
+    /// A generator that gives what the plugin will be given next, without taking it.
+    pub fn fork_random(&self) -> fastrand::Rng {
+        self.random.clone()
+    }
+
     /// Messages of plugins since the last call.
     pub fn take_logs(&mut self) -> Vec<LogRecord> {
         self.logs.take()

@@ -20,6 +20,7 @@ pub mod scheduler;
 pub mod binding_cycle;
 pub mod cycle;
 pub mod filters;
+pub mod generations;
 
 pub mod plugin;
 pub mod services;

@@ -341,6 +341,9 @@ pub trait Plugin {
         call: BindingCall,
     ) -> Result<Box<dyn BindingRun>, PluginError>;
 
+    /// Drops instances that wait for work: the plugin has been replaced and will get little more.
+    fn drop_idle(&self) {}
+
     /// Costs so far, over all instances.
     fn stats(&self) -> CallStats;
 }

@@ -121,6 +121,7 @@ impl Simulate {
                 NODE_NAMES
             },
             input_errors,
+            ..Settings::default()
         };
         let load = stopwatch.nanoseconds();
 

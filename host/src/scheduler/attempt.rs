@@ -48,26 +48,27 @@ impl Scheduler {
             .settings
             .strategy
             .next_start(self.start, attempt.visited, nodes);
+        let generation = self.seat.generation();
         let died = attempt.died.is_some();
-        if died {
-            self.seat.discard();
+        match attempt.died.clone() {
+            Some(error) => self.seat.died(error),
+            None => self.seat.succeeded(),
         }
         if let Some(record) = self.pods.get_mut(&pod.id().uid) {
             record.outcome.take(&attempt);
         }
-        let plugin = self.seat.plugin();
         match attempt.outcome {
             Outcome::Reserved { node, plan } => {
                 self.native.assume(&pod, &node);
                 self.bindings
-                    .push(BindingCycle::bind(plugin, pod, node, plan));
+                    .push(BindingCycle::bind(generation, pod, node, plan));
             }
             Outcome::Failed {
                 failure,
                 undo: Some(undo),
             } => {
                 self.bindings
-                    .push(BindingCycle::undo(plugin, pod, undo, failure, died));
+                    .push(BindingCycle::undo(generation, pod, undo, failure, died));
             }
             Outcome::Failed {
                 failure,
@@ -88,12 +89,19 @@ impl Scheduler {
             start: self.start,
             names: self.settings.names,
         };
+        let rehearsal = self.seat.rehearse(&input);
         let description = self.seat.description().clone();
-        Ok(schedule(
-            self.seat.instance().map_err(not_started)?,
-            &description,
-            &input,
-        ))
+        let attempt = match self.seat.instance() {
+            Ok(instance) => schedule(instance, &description, &input),
+            Err(error) => {
+                self.seat.died(error.clone());
+                return Err(not_started(error));
+            }
+        };
+        if let Some(rehearsal) = rehearsal {
+            self.seat.compare(pod.id(), rehearsal, &attempt);
+        }
+        Ok(attempt)
     }
 
     /// Lets a binding cycle go on.
@@ -102,7 +110,12 @@ impl Scheduler {
         let Some(binding) = self.bindings.get_mut(index) else {
             return;
         };
-        let Some(ending) = binding.step(&mut host) else {
+        let ending = binding.step(&mut host);
+        let generation = binding.generation().clone();
+        for error in std::mem::take(&mut binding.faults) {
+            self.seat.failed(&generation, error);
+        }
+        let Some(ending) = ending else {
             return;
         };
         let binding = self.bindings.remove(index);
