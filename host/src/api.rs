@@ -159,6 +159,11 @@ impl ApiServer {
         self.faults.add(fault);
     }
 
+    /// Faults that did not happen yet will not happen.
+    pub fn forget_faults(&mut self) {
+        self.faults = Faults::default();
+    }
+
     /// Faults that did not happen yet.
     pub fn outstanding_faults(&self) -> usize {
         self.faults.outstanding()

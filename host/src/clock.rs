@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Nanoseconds in a second.
 pub const SECOND: u64 = 1_000_000_000;
@@ -42,6 +42,11 @@ impl Stopwatch {
     pub fn nanoseconds(&self) -> u64 {
         u64::try_from(self.0.elapsed().as_nanos()).unwrap_or(u64::MAX)
     }
+}
+
+/// Does nothing for so many nanoseconds of real time.
+pub fn pause(nanoseconds: u64) {
+    std::thread::sleep(Duration::from_nanos(nanoseconds));
 }
 
 /// The time as Kubernetes writes it: RFC 3339 in UTC, whole seconds.

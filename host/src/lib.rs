@@ -25,6 +25,8 @@ pub mod generations;
 pub mod plugin;
 pub mod services;
 
+pub mod soak;
+
 pub mod report;
 
 pub mod cli;
