@@ -11,6 +11,7 @@ use crate::report::table::Colour;
 mod built_in;
 mod input;
 mod plugin;
+mod sandbox;
 mod simulate;
 mod soak;
 

@@ -3,7 +3,6 @@
 //!
 //! Everything but the latencies follows from the seed, unless the clock is the machine's.
 
-mod faults;
 mod latency;
 mod report;
 mod versions;
@@ -17,9 +16,9 @@ use crate::plugin::{LogLevel, PluginError};
 use crate::scheduler::chooser::{Chooser, OneAtATime, Shuffled, Task};
 use crate::scheduler::{Scheduler, Settings as SchedulerSettings};
 use crate::stand_ins::accounting;
+use crate::stand_ins::troubles::Troubles;
 use crate::stand_ins::users::{Size, Users};
 
-use faults::Troubles;
 use latency::Latencies;
 pub use latency::Quantiles;
 pub use report::Report;
@@ -59,9 +58,12 @@ pub fn run(
     let tenth = (plan.cycles / 10).max(1);
     let mut told = tenth;
     while soak.cycles() < plan.cycles {
-        soak.round(versions);
-        if soak.cycles() >= told {
+        let news = soak.round(versions);
+        let due = soak.cycles() >= told;
+        if due {
             told += tenth;
+        }
+        if due || news {
             progress(&soak.report);
         }
     }
@@ -131,8 +133,14 @@ impl<'a> Soak<'a> {
         lock(&self.cluster)
     }
 
-    /// Somebody does something, something goes wrong perhaps, and the scheduler takes some steps.
-    fn round(&mut self, versions: &mut Versions) {
+    /// Somebody does something, something goes wrong perhaps, and the scheduler takes some steps. `true` if something happened
+    /// that was not on the schedule.
+    fn round(&mut self, versions: &mut Versions) -> bool {
+        let before = (
+            self.report.swaps,
+            self.report.refusals,
+            self.report.rollbacks,
+        );
         {
             let mut cluster = lock(&self.cluster);
             // Users meet faults as well; they try again in a later round.
@@ -154,6 +162,12 @@ impl<'a> Soak<'a> {
         let found = accounting::violations(&self.cluster());
         self.report.violated(found);
         self.report.cycles = self.cycles();
+        let after = (
+            self.report.swaps,
+            self.report.refusals,
+            self.report.rollbacks,
+        );
+        self.plan.swap_every == 0 && before != after
     }
 
     fn step(&mut self) -> bool {

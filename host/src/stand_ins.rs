@@ -6,6 +6,7 @@ pub mod claim_controller;
 pub mod defaults;
 pub mod invariants;
 pub mod schema;
+pub mod troubles;
 pub mod users;
 
 use crate::api::Rules;

@@ -35,6 +35,8 @@ mod schema;
 #[cfg(test)]
 mod stale;
 #[cfg(test)]
+mod swap;
+#[cfg(test)]
 mod tidy;
 #[cfg(test)]
 mod traps;

@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use clap::{Args, ValueEnum};
 
 use super::input::{Loaded, read};
+use super::sandbox::Sandbox;
 use super::{DONE, NOT_PLACED, Streams, built_in};
 use crate::clock::Stopwatch;
 use crate::cluster::Cluster;
@@ -48,6 +49,9 @@ pub(super) struct Simulate {
     #[arg(long, value_name = "FILE")]
     plugin: Option<PathBuf>,
 
+    #[command(flatten)]
+    sandbox: Sandbox,
+
     /// Tell what it cost: on stderr, or in the JSON output
     #[arg(long)]
     stats: bool,
@@ -86,7 +90,11 @@ impl Simulate {
         let stopwatch = Stopwatch::start();
         let plugin = built_in::load(
             self.plugin.as_deref(),
-            &built_in::settings(&self.profile, &self.features, self.search_steps),
+            &self.sandbox.applied_to(built_in::settings(
+                &self.profile,
+                &self.features,
+                self.search_steps,
+            )),
         )?;
         let loaded = read(&self.inputs, streams.stdin, plugin.description())?;
         let plugin: Rc<dyn Plugin> = Rc::new(plugin);

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use super::built_in::{self, bytes_of, runtime};
+use super::sandbox::Sandbox;
 use super::{DONE, NOT_PLACED, Streams};
 use crate::generations::SelfCheck;
 use crate::soak::{self, Plan, Report, Source, Versions};
@@ -39,6 +40,9 @@ pub(super) struct Soak {
     /// Kubernetes version whose behaviour the plugin shows
     #[arg(long, value_name = "PROFILE", default_value = "current")]
     profile: String,
+
+    #[command(flatten)]
+    sandbox: Sandbox,
 
     /// Wait in real time instead of on a virtual clock
     #[arg(long)]
@@ -111,7 +115,9 @@ impl Soak {
     }
 
     fn versions(&self) -> anyhow::Result<Versions> {
-        let settings = built_in::settings(&self.profile, &[], None);
+        let settings = self
+            .sandbox
+            .applied_to(built_in::settings(&self.profile, &[], None));
         let source = |file: Option<&PathBuf>| {
             let (bytes, name) = bytes_of(file.map(PathBuf::as_path))?;
             anyhow::Ok(Source {

@@ -3,9 +3,8 @@
 
 use std::path::PathBuf;
 use std::rc::Rc;
-use std::time::SystemTime;
 
-use crate::clock::{SECOND, Stopwatch};
+use crate::clock::{FileStamp, SECOND, Stopwatch};
 use crate::plugin::{LoadError, Plugin, Problem, Runtime, Settings, Unusable};
 
 /// A file is loaded when it has not changed for this long, in nanoseconds.
@@ -23,13 +22,10 @@ pub struct Source {
     pub file: Option<PathBuf>,
 }
 
-/// What is known of a file from outside.
-type Stamp = Option<(SystemTime, u64)>;
-
 struct Watched {
     source: Source,
-    loaded: Stamp,
-    seen: Stamp,
+    loaded: Option<FileStamp>,
+    seen: Option<FileStamp>,
     unchanged_since: Stopwatch,
 }
 
@@ -126,7 +122,6 @@ impl Versions {
     }
 }
 
-fn stamp(source: &Source) -> Stamp {
-    let metadata = std::fs::metadata(source.file.as_ref()?).ok()?;
-    Some((metadata.modified().ok()?, metadata.len()))
+fn stamp(source: &Source) -> Option<FileStamp> {
+    FileStamp::of(source.file.as_ref()?)
 }

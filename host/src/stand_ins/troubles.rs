@@ -1,16 +1,14 @@
-//! What goes wrong around the scheduler: calls of the API that fail, and caches that lag behind.
+//! Stands in for what goes wrong around a scheduler: calls of the API that fail, and caches that lag behind.
 
 use crate::api::{Fault, Operation};
 use crate::cluster::Cluster;
 use crate::object::Kind;
 use crate::plugin::{ApiError, ApiErrorReason, Verb};
 
+use super::schema::{CLAIM, POD, SLICE};
+
 /// Kinds whose watch may lag.
-const WATCHED: [&str; 3] = [
-    "Pod",
-    "ResourceClaim.resource.k8s.io",
-    "ResourceSlice.resource.k8s.io",
-];
+const WATCHED: [&str; 3] = [POD, CLAIM, SLICE];
 /// Calls that may fail. Not those that bind: a pod whose binding took effect and was reported as failed is upstream's open
 /// wound, not the plugin's.
 const FRAGILE: [Verb; 5] = [
@@ -23,9 +21,10 @@ const FRAGILE: [Verb; 5] = [
 
 /// From a seed.
 #[derive(Clone, Debug)]
-pub(super) struct Troubles(fastrand::Rng);
+pub struct Troubles(fastrand::Rng);
 
 impl Troubles {
+    /// The same seed gives the same troubles.
     pub fn new(seed: u64) -> Self {
         Self(fastrand::Rng::with_seed(seed))
     }
