@@ -29,6 +29,8 @@ pub trait BindingHost {
     fn writes(&self) -> u64;
     /// Successful writes since there were `since`, for people.
     fn writes_since(&self, since: u64) -> Vec<String>;
+    /// Shows what the API holds of the objects that the pod has in flight.
+    fn settle(&mut self, pod: &ObjectRef);
     /// Removes what the pod still has in the ledger, and restores those objects; returns what it removed.
     fn clean_ledger(&mut self, pod: &ObjectRef) -> Vec<ObjectRef>;
 }
@@ -181,7 +183,7 @@ impl BindingCycle {
     /// The generation was replaced long ago and has not finished: what runs is given up. What was reserved is undone on a
     /// fresh instance of it; if that does not end either, the host cleans up by itself. Returns whether there was something to
     /// give up.
-    pub fn expire(&mut self, host: &dyn BindingHost) -> bool {
+    pub fn expire(&mut self, host: &mut dyn BindingHost) -> bool {
         self.sleeping_until = None;
         let why = "the plugin was replaced, and the old version did not finish in time";
         match mem::replace(&mut self.stage, Stage::Ended) {
@@ -368,8 +370,9 @@ impl BindingCycle {
     }
 
     /// The plugin died in a call: nothing tells whether the writes that it made belong together.
-    fn died(&mut self, host: &dyn BindingHost) {
+    fn died(&mut self, host: &mut dyn BindingHost) {
         self.deaths += 1;
+        host.settle(self.pod.id());
         let writes = host.writes_since(self.writes_before_call);
         if !writes.is_empty() {
             self.warnings.push(format!(

@@ -6,7 +6,8 @@ mod in_flight;
 mod log;
 mod stream;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use crate::api::{ApiServer, Caller, WatchEvent, WatchType};
 use crate::clock::{Clock, SECOND};
@@ -65,6 +66,8 @@ pub struct Cluster {
     random: fastrand::Rng,
     logs: Logs,
     page: PageLimit,
+    /// Objects of which a plugin's last write may have taken effect or not.
+    unsettled: BTreeSet<(Kind, Arc<str>, Arc<str>)>,
 }
 
 impl Cluster {
@@ -82,6 +85,7 @@ impl Cluster {
             random: fastrand::Rng::with_seed(settings.seed),
             logs: Logs::new(settings.log_level),
             page: settings.page,
+            unsettled: BTreeSet::new(),
         }
     }
 
@@ -214,12 +218,29 @@ impl Cluster {
         } in &held
         {
             self.restore(kind, namespace, name);
-            if let Some(object) = self.api.shown(kind, namespace, name).cloned() {
-                self.cache(object);
-            }
+            self.learn(kind, namespace, name);
             self.remove_in_flight(pod_uid, kind, uid, true);
         }
         held
+    }
+
+    /// Shows what the API holds of the objects that a pod has in flight: somebody stopped in the middle of writing them.
+    pub fn settle(&mut self, pod_uid: &str) {
+        let held = self
+            .ledger
+            .entries()
+            .filter(|entry| entry.holder == pod_uid);
+        let targets: Vec<ObjectRef> = held.map(|entry| entry.target.clone()).collect();
+        for target in targets {
+            self.learn(&target.kind, &target.namespace, &target.name);
+        }
+    }
+
+    /// Reads one object past the watch.
+    fn learn(&mut self, kind: &Kind, namespace: &str, name: &str) {
+        if let Some(object) = self.api.shown(kind, namespace, name).cloned() {
+            self.cache(object);
+        }
     }
 
     fn pump(&mut self) {
@@ -331,6 +352,20 @@ impl Services for Cluster {
     }
 
     fn remove_in_flight(&mut self, pod_uid: &str, kind: &Kind, uid: &str, wake: bool) -> bool {
+        // The entry keeps devices in use until the caches show what became of the write, which upstream leaves to luck.
+        let held = self
+            .ledger
+            .get(kind, uid)
+            .filter(|entry| entry.holder == pod_uid);
+        if let Some(ObjectRef {
+            namespace, name, ..
+        }) = held.map(|entry| entry.target.clone())
+            && self
+                .unsettled
+                .remove(&(kind.clone(), namespace.clone(), name.clone()))
+        {
+            self.learn(kind, &namespace, &name);
+        }
         let Some(entry) = self.ledger.remove(pod_uid, kind, uid, &mut self.revision) else {
             return false;
         };
@@ -370,7 +405,19 @@ impl Services for Cluster {
     }
 
     fn call(&mut self, call: ApiCall) -> Result<Option<Object>, ApiError> {
-        self.api.call(Caller::Plugin, &call)
+        let answer = self.api.call(Caller::Plugin, &call);
+        if let Some(target) = call.written() {
+            let key = (target.kind, target.namespace, target.name);
+            match &answer {
+                Err(error) if error.reason.leaves_open() => {
+                    self.unsettled.insert(key);
+                }
+                _ => {
+                    self.unsettled.remove(&key);
+                }
+            }
+        }
+        answer
     }
 
     fn now(&mut self) -> u64 {

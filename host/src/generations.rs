@@ -56,6 +56,13 @@ impl Generation {
     }
 }
 
+impl Drop for Generation {
+    /// The plugin may be loaded once and serve twice; what waits for work was made for this generation.
+    fn drop(&mut self) {
+        self.plugin.drop_idle();
+    }
+}
+
 /// Names a generation after it is gone too.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Label {

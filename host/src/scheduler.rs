@@ -178,7 +178,7 @@ impl Scheduler {
 
     fn tend_generations(&mut self) {
         for old in self.seat.tend() {
-            let host = host::ClusterHost(self.cluster.clone());
+            let mut host = host::ClusterHost(self.cluster.clone());
             let late = self
                 .bindings
                 .iter_mut()
@@ -186,7 +186,7 @@ impl Scheduler {
             let late = late.filter_map(|binding| {
                 let id = binding.pod.id();
                 let pod = format!("{}/{}", id.namespace, id.name);
-                binding.expire(&host).then_some(pod)
+                binding.expire(&mut host).then_some(pod)
             });
             let pods: Vec<String> = late.collect();
             if !pods.is_empty() {

@@ -20,6 +20,13 @@ pub enum ApiErrorReason {
     Other,
 }
 
+impl ApiErrorReason {
+    /// Whether a write that got this answer may have taken effect.
+    pub fn leaves_open(self) -> bool {
+        matches!(self, Self::Timeout | Self::Other)
+    }
+}
+
 /// Contract: `types.api-error`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ApiError {
@@ -154,6 +161,29 @@ impl ApiCall {
             Self::PatchStatus { .. } => Verb::PatchStatus,
             Self::Apply { .. } => Verb::Apply,
             Self::Delete { .. } => Verb::Delete,
+        }
+    }
+
+    /// The object that it writes, without a uid where the call names none; absent for a read.
+    pub fn written(&self) -> Option<ObjectRef> {
+        match self {
+            Self::Get { .. } => None,
+            Self::Create { object }
+            | Self::Update { object }
+            | Self::UpdateStatus { object }
+            | Self::Apply { object, .. } => Some(object.id().clone()),
+            Self::PatchStatus {
+                kind,
+                namespace,
+                name,
+                ..
+            } => Some(ObjectRef {
+                kind: kind.clone(),
+                namespace: namespace.as_str().into(),
+                name: name.as_str().into(),
+                uid: "".into(),
+            }),
+            Self::Delete { target } => Some(target.clone()),
         }
     }
 

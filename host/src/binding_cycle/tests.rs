@@ -47,6 +47,8 @@ impl BindingHost for Host {
         self.writes[since as usize..].to_vec()
     }
 
+    fn settle(&mut self, _pod: &ObjectRef) {}
+
     fn clean_ledger(&mut self, _pod: &ObjectRef) -> Vec<ObjectRef> {
         std::mem::take(&mut self.ledger)
     }

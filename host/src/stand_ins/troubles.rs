@@ -35,11 +35,7 @@ impl Troubles {
         let kind = Kind::new(WATCHED[random.usize(..WATCHED.len())]);
         match random.u32(..12) {
             0 => cluster.api().watch().hold(&kind),
-            1 | 2 => {
-                for kind in WATCHED {
-                    cluster.api().watch().release(&Kind::new(kind));
-                }
-            }
+            1 | 2 => self.relent(cluster),
             3 => cluster.relist(&kind),
             4..=6 => {
                 cluster.api().inject(fault(random));
@@ -50,11 +46,16 @@ impl Troubles {
         0
     }
 
-    /// From now on nothing goes wrong.
-    pub fn end(&mut self, cluster: &mut Cluster) {
+    /// The caches catch up.
+    pub fn relent(&mut self, cluster: &mut Cluster) {
         for kind in WATCHED {
             cluster.api().watch().release(&Kind::new(kind));
         }
+    }
+
+    /// From now on nothing goes wrong.
+    pub fn end(&mut self, cluster: &mut Cluster) {
+        self.relent(cluster);
         cluster.api().forget_faults();
     }
 }

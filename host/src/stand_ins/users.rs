@@ -238,7 +238,7 @@ fn release_claims(cluster: &mut Cluster) -> Result<(), ApiError> {
         let owner = claim.text("/metadata/ownerReferences/0/uid");
         let orphan = owner.is_some() && !lives(owner);
         let allocated = claim.value().pointer("/status/allocation").is_some();
-        let finalized = claim.value().pointer("/metadata/finalizers").is_some();
+        let finalized = claim.value().pointer("/metadata/finalizers/0").is_some();
         if kept.len() != reserved.len() || allocated && kept.is_empty() {
             let mut value = claim.clone().into_value();
             value["status"] = match kept.is_empty() {
