@@ -1,0 +1,14 @@
+//! Any bytes as an expression.
+
+#![no_main]
+
+#[path = "../checks.rs"]
+mod checks;
+#[path = "../watch.rs"]
+mod watch;
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| {
+    if let Ok(text) = std::str::from_utf8(data) {
+        watch::selector(text);
+    }
+});
