@@ -175,7 +175,7 @@ const ALWAYS: [&str; 26] = [
 
 /// True of all texts `a` and `b` for which they are no error.
 const WHERE_DEFINED: [&str; 16] = [
-    "duration(string(duration(a))) == duration(a)",
+    "string(duration(string(duration(a)))) == string(duration(a))",
     "timestamp(string(timestamp(a))) == timestamp(a)",
     "timestamp(a) + duration(b) - duration(b) == timestamp(a)",
     "duration(a) < duration(b) || duration(a) >= duration(b)",

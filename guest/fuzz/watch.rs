@@ -30,12 +30,21 @@ pub fn selector(text: &str) {
 fn fastest(enough: Duration, action: impl Fn()) -> Duration {
     let mut fastest = Duration::MAX;
     for _ in 0..3 {
-        let started = Instant::now();
+        let (started, before) = (Instant::now(), processor_time());
         action();
-        fastest = fastest.min(started.elapsed());
+        let elapsed = started.elapsed();
+        let processor = before.and_then(|before| processor_time()?.checked_sub(before));
+        fastest = fastest.min(processor.unwrap_or(elapsed).min(elapsed));
         if fastest <= enough {
             break;
         }
     }
     fastest
+}
+
+/// What this thread has had of the processor, where the system says.
+fn processor_time() -> Option<Duration> {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
+    let nanos = text.split(' ').next()?.parse().ok()?;
+    Some(Duration::from_nanos(nanos))
 }

@@ -3,6 +3,7 @@
 #![no_main]
 
 #[path = "../checks.rs"]
+#[allow(dead_code, reason = "this target does not use all of them")]
 mod checks;
 #[path = "../../src/cel/tests/grammar.rs"]
 mod grammar;

@@ -1,6 +1,6 @@
 //! Properties that hold for all expressions, on random ones.
 
-use super::grammar::{CORE, Choose, KUBERNETES, expression};
+use super::grammar::{CORE, Choose, DYNAMIC, KUBERNETES, expression};
 use super::*;
 
 /// A small generator of numbers; the seeds are fixed, so a failure repeats.
@@ -146,7 +146,7 @@ fn mutations_do_not_panic() {
         let mut random = Random(seed);
         for _ in 0..rounds {
             let depth = 1 + random.below(4);
-            let mut text = expression(&mut random, &[CORE, KUBERNETES], 'B', depth);
+            let mut text = expression(&mut random, &[CORE, KUBERNETES, DYNAMIC], 'B', depth);
             for _ in 0..random.below(4) {
                 mutate(&mut random, &mut text);
             }
