@@ -21,7 +21,14 @@ const PROFILE: &str = "component";
 const COMPONENT: &str = "dynamic_resources.wasm";
 
 /// What the component is made of, relative to the workspace.
-const INPUTS: [&str; 4] = ["guest", "wit", "Cargo.toml", "Cargo.lock"];
+const INPUTS: [&str; 6] = [
+    "guest/src",
+    "guest/build.rs",
+    "guest/Cargo.toml",
+    "wit",
+    "Cargo.toml",
+    "Cargo.lock",
+];
 
 const NO_TARGET: &str = "the Rust target wasm32-wasip2, which the plugin is built for, is not installed: run `cargo xtask setup` once, then build again";
 

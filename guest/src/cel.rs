@@ -180,6 +180,7 @@ fn verdict(outcome: Result<Value, Fail>) -> Result<bool, EvalError> {
         Err(Fail::Cancelled) => Err(EvalError(Arc::from(
             "operation cancelled: actual cost limit exceeded",
         ))),
+        Err(Fail::Panicked(text)) => Err(EvalError(Arc::from(format!("internal error: {text}")))),
     }
 }
 

@@ -7,8 +7,14 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::allocator::selectors::{DeviceRef, ExpressionId, SelectorError, Selectors};
-use crate::cel::{DeviceValue, Environment, Program, malformed};
+use crate::cel::{Environment, Program, malformed};
 use crate::profile::Profile;
+
+mod device_values;
+#[cfg(test)]
+mod tests;
+
+use device_values::DeviceValues;
 
 /// Expressions kept at most. A cluster has a few dozen; the bound is for pods that each bring their own.
 const EXPRESSIONS_LIMIT: usize = 1_024;
@@ -18,13 +24,9 @@ pub struct SelectorCache {
     environment: Environment,
     ids: BTreeMap<Arc<str>, ExpressionId>,
     expressions: Vec<Expression>,
-    /// The device that was asked about last: class and request selectors come in a row.
-    latest: Option<(Key, DeviceValue)>,
+    values: DeviceValues,
     evaluations: u64,
 }
-
-/// Slot, version and index of a device.
-type Key = (u32, u64, u32);
 
 struct Expression {
     program: Result<Program, String>,
@@ -56,7 +58,7 @@ impl SelectorCache {
             environment: Environment::new(profile),
             ids: BTreeMap::new(),
             expressions: Vec::new(),
-            latest: None,
+            values: DeviceValues::default(),
             evaluations: 0,
         }
     }
@@ -66,7 +68,6 @@ impl SelectorCache {
         if self.expressions.len() > EXPRESSIONS_LIMIT {
             self.ids.clear();
             self.expressions.clear();
-            self.latest = None;
         }
     }
 
@@ -77,7 +78,7 @@ impl SelectorCache {
                 *row = Row::default();
             }
         }
-        self.latest = None;
+        self.values.forget(slot);
     }
 
     /// All slots were given away anew.
@@ -85,7 +86,7 @@ impl SelectorCache {
         for expression in &mut self.expressions {
             expression.rows = Vec::new();
         }
-        self.latest = None;
+        self.values = DeviceValues::default();
     }
 
     /// How many times an expression was evaluated.
@@ -107,18 +108,8 @@ impl SelectorCache {
             return Verdict::NoMatch;
         }
         self.evaluations += 1;
-        let key = (device.slot, device.version, device.index);
-        if self
-            .latest
-            .as_ref()
-            .is_none_or(|(latest, _)| *latest != key)
-        {
-            self.latest = Some((key, self.environment.device(device.driver, device.device)));
-        }
-        let Some((_, value)) = &self.latest else {
-            return Verdict::Unknown;
-        };
-        match program.matches(value) {
+        let value = self.values.get(&self.environment, device);
+        match program.matches(&value) {
             Ok(true) => Verdict::Match,
             Ok(false) => Verdict::NoMatch,
             Err(error) => Verdict::Error(error.to_string().into()),

@@ -7,6 +7,10 @@ mod build_script;
 #[cfg(test)]
 mod cel_cases;
 #[cfg(test)]
+mod cel_figures;
+#[cfg(test)]
+mod cel_regressions;
+#[cfg(test)]
 mod cli;
 #[cfg(test)]
 mod command;

@@ -452,6 +452,8 @@ fn type_named(name: &str) -> Option<(Type, &'static str)> {
         "optional_type" => (Type::optional(Type::Dyn), "optional_type"),
         "google.protobuf.Timestamp" => (Type::Timestamp, "google.protobuf.Timestamp"),
         "google.protobuf.Duration" => (Type::Duration, "google.protobuf.Duration"),
+        "net.IP" => (Type::Object("net.IP"), "net.IP"),
+        "net.CIDR" => (Type::Object("net.CIDR"), "net.CIDR"),
         _ => return None,
     })
 }

@@ -76,6 +76,12 @@ impl<'a> Run<'a> {
             Node::InLiteral(membership) => {
                 let (value, list) = &**membership;
                 let value = self.eval(value)?;
+                // cel-go looks it up in a map of Go's, of which its versions cannot be a key.
+                if matches!(value, Value::Semver(_)) {
+                    return Err(Fail::Panicked(
+                        "runtime error: hash of unhashable type cel.Semver",
+                    ));
+                }
                 operators::contains(self, &[value, list.clone()])
             }
             Node::OrOptional(sides) => self.or_optional(sides, false),
@@ -403,10 +409,10 @@ impl<'a> Run<'a> {
     }
 }
 
-/// Makes an error a value, so that it can be absorbed; a cancellation stays what it is.
+/// Makes an error a value, so that it can be absorbed; what ends the evaluation stays what it is.
 fn absorb(outcome: Outcome) -> Result<Outcome, Fail> {
     match outcome {
-        Err(Fail::Cancelled) => Err(Fail::Cancelled),
+        Err(end @ (Fail::Cancelled | Fail::Panicked(_))) => Err(end),
         other => Ok(other),
     }
 }

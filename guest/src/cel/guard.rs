@@ -1,26 +1,54 @@
 //! Limits on the text of an expression, checked before the crate's parser sees it: that parser recurses on nesting and on
 //! chains alike, and so does everything that walks its tree.
 
+#[cfg(test)]
+mod tests;
+mod tokens;
+
+use tokens::Kind;
+
 /// Upstream's CELSelectorExpressionMaxLength.
 pub(crate) const MOST_BYTES: usize = 10 * 1024;
 /// cel-go's default recursion limit. It counts grammar rules of one kind that are open at a time, so both nesting and
 /// chains of one operator run into it; `&&` and `||` do not, as they are balanced.
 const RECURSION: usize = 250;
+/// A text that is no longer cannot be deep.
+const SHORT: usize = RECURSION;
 /// Most levels that the tree may have. cel-go has no such limit: a chain in a group in a chain in a group and so on passes
 /// its count, up to some thousands. Nobody writes that.
 const TREE_DEPTH: usize = 750;
 
-/// Why an expression is refused unparsed.
-pub(crate) fn check(text: &str) -> Result<(), String> {
+/// Most tokens. cel-go has no such limit; the crate's parser takes up to 6 microseconds for each in the component, and
+/// nothing may hold up the scheduler for 50 milliseconds. What people write has four bytes to a token or more, and so
+/// half as many in the greatest length.
+const MOST_TOKENS: usize = 5_000;
+
+/// Checks the text of an expression.
+///
+/// # Errors
+/// Why it is refused unparsed.
+pub(crate) fn check(text: &str) -> Result<(), Refusal> {
     if text.len() > MOST_BYTES {
-        return Err(format!(
+        return Err(Refusal::Limit(format!(
             "code point size exceeds limit: size: {}, limit {MOST_BYTES}",
             text.len()
-        ));
+        )));
     }
-    Scan::new(text)
-        .run()
-        .map_err(|()| format!("expression recursion limit exceeded: {RECURSION}"))
+    Scan::new(text).run()
+}
+
+/// Why an expression is refused unparsed.
+pub(crate) enum Refusal {
+    /// A limit is exceeded, in cel-go's words where it has the same.
+    Limit(String),
+    /// These bytes are no token.
+    NoToken(usize, usize),
+}
+
+impl Refusal {
+    fn depth() -> Self {
+        Refusal::Limit(format!("expression recursion limit exceeded: {RECURSION}"))
+    }
 }
 
 /// What one open bracket has seen. Depths are upper bounds of the levels of the tree.
@@ -123,43 +151,61 @@ impl OpenRules {
 }
 
 struct Scan<'t> {
-    bytes: &'t [u8],
-    at: usize,
+    text: &'t str,
     groups: Vec<Group>,
     /// Whether an operand just ended, so that `-`, `[` and `(` are binary or postfix.
     after_operand: bool,
     /// Whether that operand is a name that no dot precedes: a parenthesis then calls a global function.
     after_name: bool,
+    after_dot: bool,
 }
 
 impl<'t> Scan<'t> {
     fn new(text: &'t str) -> Self {
         Self {
-            bytes: text.as_bytes(),
-            at: 0,
+            text,
             groups: vec![Group::default()],
             after_operand: false,
             after_name: false,
+            after_dot: false,
         }
     }
 
-    fn run(mut self) -> Result<(), ()> {
-        while let Some(&byte) = self.bytes.get(self.at) {
-            self.token(byte);
+    fn run(mut self) -> Result<(), Refusal> {
+        let (mut at, mut tokens) = (0, 0);
+        while at < self.text.len() {
+            let (kind, end) = match tokens::next(self.text, at) {
+                Ok(token) => token,
+                // The parser has more to say about it, and cannot get deep.
+                Err(_) if self.text.len() <= SHORT => return Ok(()),
+                Err(end) => return Err(Refusal::NoToken(at, end)),
+            };
+            let token = &self.text[at..end];
+            at = end;
+            if matches!(kind, Kind::Space | Kind::Comment) {
+                continue;
+            }
+            tokens += 1;
+            if tokens > MOST_TOKENS {
+                return Err(Refusal::Limit(format!(
+                    "expression is too complex: more than {MOST_TOKENS} tokens, write it shorter"
+                )));
+            }
+            self.token(kind, token);
             let open = self
                 .groups
                 .iter()
                 .map(Group::open_rules)
                 .fold(OpenRules::default(), OpenRules::plus);
             if open.is_excessive() {
-                return Err(());
+                return Err(Refusal::depth());
             }
         }
         while self.groups.len() > 1 {
             self.close();
         }
         if self.group().depth() > TREE_DEPTH {
-            Err(())
+            Err(Refusal::depth())
         } else {
             Ok(())
         }
@@ -173,39 +219,37 @@ impl<'t> Scan<'t> {
         &mut self.groups[last]
     }
 
-    fn peek(&self, ahead: usize) -> u8 {
-        self.bytes.get(self.at + ahead).copied().unwrap_or(0)
-    }
-
-    fn token(&mut self, byte: u8) {
-        match byte {
-            b'/' if self.peek(1) == b'/' => self.skip_line(),
-            b'"' | b'\'' => self.skip_string(false),
-            b'(' | b'[' | b'{' => self.open(),
-            b')' | b']' | b'}' => {
-                self.close();
-                self.at += 1;
+    fn token(&mut self, kind: Kind, token: &str) {
+        let after_dot = std::mem::take(&mut self.after_dot);
+        let after_name = std::mem::take(&mut self.after_name);
+        match (kind, token) {
+            (Kind::Word, "in") => {
+                self.group().end_calculation();
+                self.group().relations += 1;
+                self.after_operand = false;
             }
-            b'.' if !self.peek(1).is_ascii_digit() || self.after_operand => {
+            (Kind::Word, _) => {
+                self.after_operand = true;
+                self.after_name = !after_dot;
+            }
+            (Kind::Sign, "(" | "[" | "{") => self.open(after_name && token == "("),
+            (Kind::Sign, ")" | "]" | "}") => self.close(),
+            (Kind::Sign, ".") => {
                 self.group().postfix += 1;
                 self.after_operand = false;
-                self.at += 1;
+                self.after_dot = true;
             }
-            b'0'..=b'9' | b'.' => self.skip_number(),
-            b if b.is_ascii_alphabetic() || b == b'_' || b >= 0x80 => self.word(),
-            _ => self.operator(byte),
+            (Kind::Sign, _) => self.operator(token),
+            _ => self.after_operand = true,
         }
     }
 
-    fn open(&mut self) {
-        let global_call = self.after_name && self.peek(0) == b'(';
+    fn open(&mut self, global_call: bool) {
         if self.after_operand && !global_call {
             self.group().postfix += 1;
         }
-        self.after_name = false;
         self.groups.push(Group::default());
         self.after_operand = false;
-        self.at += 1;
     }
 
     fn close(&mut self) {
@@ -216,108 +260,38 @@ impl<'t> Scan<'t> {
         let outer = self.group();
         outer.operand = outer.operand.max(depth);
         self.after_operand = true;
-        self.after_name = false;
     }
 
-    fn operator(&mut self, byte: u8) {
-        let two = [byte, self.peek(1)];
+    fn operator(&mut self, token: &str) {
         let after_operand = self.after_operand;
         let group = self.group();
-        let mut length = 1;
-        match &two {
-            b"&&" | b"||" => {
+        match token {
+            "&&" | "||" => {
                 group.end_term();
                 group.logic += 1;
-                length = 2;
             }
-            b"==" | b"!=" | b"<=" | b">=" => {
-                group.end_calculation();
-                group.relations += 1;
-                length = 2;
-            }
-            [b'<' | b'>', _] => {
+            "==" | "!=" | "<=" | ">=" | "<" | ">" => {
                 group.end_calculation();
                 group.relations += 1;
             }
-            [b'+' | b'*' | b'/' | b'%', _] => {
-                group.end_operand();
-                group.calculations += 1;
-            }
-            [b'-', _] if after_operand => {
-                group.end_operand();
-                group.calculations += 1;
-            }
+            "-" if !after_operand => group.operand = group.operand.max(1),
             // Runs of unary operators are one level.
-            [b'-' | b'!', _] => group.operand = group.operand.max(1),
-            [b'?', _] if after_operand => {
+            "!" => group.operand = group.operand.max(1),
+            "+" | "-" | "*" | "/" | "%" => {
+                group.end_operand();
+                group.calculations += 1;
+            }
+            "?" if after_operand => {
                 group.end_term();
                 group.ternaries += 1;
             }
-            [b',', _] => group.end_element(),
-            [b':', _] => group.end_term(),
+            "," => group.end_element(),
+            ":" => group.end_term(),
             _ => {}
         }
-        self.after_name &= byte.is_ascii_whitespace();
-        if !byte.is_ascii_whitespace() && (byte != b'?' || after_operand) {
+        // In `.?`, `[?` and `{?` it is a mark on what follows.
+        if token != "?" || after_operand {
             self.after_operand = false;
         }
-        self.at += length;
-    }
-
-    fn word(&mut self) {
-        let start = self.at;
-        let after_dot = start > 0 && self.bytes.get(start - 1) == Some(&b'.');
-        while self.peek(0).is_ascii_alphanumeric() || self.peek(0) == b'_' || self.peek(0) >= 0x80 {
-            self.at += 1;
-        }
-        match &self.bytes[start..self.at] {
-            b"in" => {
-                self.group().end_calculation();
-                self.group().relations += 1;
-                self.after_operand = false;
-            }
-            word => {
-                let prefix = word.len() <= 2 && word.iter().all(|b| b"rRbB".contains(b));
-                if prefix && matches!(self.peek(0), b'"' | b'\'') {
-                    self.skip_string(word.iter().any(|b| b"rR".contains(b)));
-                } else {
-                    self.after_name = !after_dot;
-                }
-                self.after_operand = true;
-            }
-        }
-    }
-
-    fn skip_number(&mut self) {
-        while self.peek(0).is_ascii_alphanumeric() || self.peek(0) == b'.' {
-            self.at += 1;
-        }
-        self.after_operand = true;
-    }
-
-    fn skip_line(&mut self) {
-        while self.bytes.get(self.at).is_some_and(|b| *b != b'\n') {
-            self.at += 1;
-        }
-    }
-
-    /// Skips a string literal; one that does not end on its line ends there, and the parser reports it.
-    fn skip_string(&mut self, raw: bool) {
-        let quote = self.peek(0);
-        let triple = self.peek(1) == quote && self.peek(2) == quote;
-        self.at += if triple { 3 } else { 1 };
-        while let Some(&byte) = self.bytes.get(self.at) {
-            let ends =
-                byte == quote && (!triple || (self.peek(1) == quote && self.peek(2) == quote));
-            if ends {
-                self.at += if triple { 3 } else { 1 };
-                break;
-            }
-            if byte == b'\n' && !triple {
-                break;
-            }
-            self.at += if byte == b'\\' && !raw { 2 } else { 1 };
-        }
-        self.after_operand = true;
     }
 }

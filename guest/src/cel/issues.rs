@@ -28,13 +28,14 @@ impl Issues {
         sorted.sort_by_key(|(offset, _)| *offset);
         let blocks: Vec<String> = sorted
             .into_iter()
-            .map(|(offset, message)| block(source, *offset, message))
+            .map(|(offset, message)| at_offset(source, *offset, message))
             .collect();
         blocks.join("\n")
     }
 }
 
-fn block(source: &str, offset: u32, message: &str) -> String {
+/// An error with its offset in the source.
+pub(crate) fn at_offset(source: &str, offset: u32, message: &str) -> String {
     let offset = (offset as usize).min(source.len());
     let head = source.get(..offset).unwrap_or_default();
     let (line, column) = (

@@ -161,7 +161,8 @@ impl Node {
             if matches!(select.operand, Node::Device) && &*select.field == "driver" && !select.optional)
     }
 
-    /// Whether evaluation surely stays far below every limit: no loops and nothing that makes values grow.
+    /// Whether evaluation surely stays far below every limit: no loops, nothing that makes values grow, and
+    /// nothing that ends it otherwise, as a version in a literal list does.
     fn is_cheap(&self) -> bool {
         match self {
             Node::Const(_) | Node::Device | Node::Slot(_) => true,
@@ -172,7 +173,6 @@ impl Node {
                 sides.iter().all(Node::is_cheap)
             }
             Node::If(parts) => parts.iter().all(Node::is_cheap),
-            Node::InLiteral(membership) => membership.0.is_cheap(),
             Node::Call(call) => {
                 is_cheap_function(call.name) && call.args.iter().all(Node::is_cheap)
             }

@@ -3,7 +3,8 @@
 use cel_interpreter::common::ast::{IdedExpr, SourceInfo};
 use cel_interpreter::parser::ParseError;
 
-use super::{guard, issues, macros};
+use super::guard::{self, Refusal};
+use super::{issues, macros};
 
 /// The crate's limit is above cel-go's, which the guard keeps.
 const PARSER_DEPTH: u16 = 1_000;
@@ -26,7 +27,14 @@ pub(crate) fn parse(
     env: &cel_interpreter::Env,
     source: &str,
 ) -> Result<(IdedExpr, SourceInfo), String> {
-    guard::check(source).map_err(|message| format!("ERROR: <input>:-1:0: {message}\n | \n | ^"))?;
+    guard::check(source).map_err(|refusal| match refusal {
+        Refusal::Limit(message) => format!("ERROR: <input>:-1:0: {message}\n | \n | ^"),
+        Refusal::NoToken(start, end) => {
+            let text = source.get(start..end).unwrap_or_default().escape_default();
+            let message = format!("Syntax error: token recognition error at: '{text}'");
+            issues::at_offset(source, start as u32, &message)
+        }
+    })?;
     let parser = env.parser().max_recursion_depth(PARSER_DEPTH);
     parser.parse_with_source_info(source).map_err(|errors| {
         // Consequences of a syntax error, in the crate's own words.

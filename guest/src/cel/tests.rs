@@ -2,6 +2,7 @@
 
 use super::*;
 
+mod dialect;
 mod grammar;
 mod limits;
 mod properties;

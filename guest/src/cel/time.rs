@@ -159,7 +159,7 @@ fn parse_offset_suffix(text: &str) -> Option<i64> {
         return None;
     }
     let (hours, minutes) = (digits(text.get(1..3)?)?, digits(text.get(4..6)?)?);
-    (hours <= 24 && minutes <= 59).then_some(sign * (hours * 3600 + minutes * 60))
+    (hours <= 24 && minutes <= 60).then_some(sign * (hours * 3600 + minutes * 60))
 }
 
 fn is_leap(year: i64) -> bool {
@@ -228,7 +228,7 @@ pub(crate) fn parse_duration(text: &str) -> Option<i64> {
             .unwrap_or(rest.len());
         let (number, tail) = rest.split_at(end);
         let (whole, part) = number.split_once('.').unwrap_or((number, ""));
-        if (whole.is_empty() && part.is_empty()) || part.contains('.') || whole.len() > 19 {
+        if (whole.is_empty() && part.is_empty()) || part.contains('.') {
             return None;
         }
         let unit_end = tail
@@ -236,32 +236,40 @@ pub(crate) fn parse_duration(text: &str) -> Option<i64> {
             .unwrap_or(tail.len());
         let (unit, tail) = tail.split_at(unit_end);
         let (_, nanos) = UNITS.iter().find(|(name, _)| *name == unit)?;
-        total += i128::from(whole.parse::<u64>().unwrap_or(0)) * i128::from(*nanos);
-        let part = part.get(..part.len().min(18)).unwrap_or("");
-        if !part.is_empty() {
-            total +=
-                part.parse::<i128>().ok()? * i128::from(*nanos) / 10i128.pow(part.len() as u32);
+        let whole = match whole.trim_start_matches('0') {
+            "" => 0,
+            digits => digits.parse::<u64>().ok()?,
+        };
+        total += i128::from(whole) * i128::from(*nanos) + fraction_of(*nanos, part);
+        // More than an int64 holds can only grow.
+        if total > 1 << 64 {
+            return None;
         }
         rest = tail;
     }
     i64::try_from(if negative { -total } else { total }).ok()
 }
 
-/// How cel-go prints a duration: seconds.
-pub(crate) fn duration_text(nanos: i64) -> String {
-    let (sign, abs) = if nanos < 0 {
-        ("-", nanos.unsigned_abs())
-    } else {
-        ("", nanos.unsigned_abs())
-    };
-    let (seconds, rest) = (abs / NANOS as u64, abs % NANOS as u64);
-    if rest == 0 {
-        return format!("{sign}{seconds}s");
+/// The part of a unit that decimal digits say, by Go's floating-point calculation; digits beyond an int64 do not count.
+fn fraction_of(unit: i64, digits: &str) -> i128 {
+    let (mut value, mut scale) = (0i64, 1.0f64);
+    for digit in digits.bytes() {
+        let next = value
+            .checked_mul(10)
+            .and_then(|v| v.checked_add(i64::from(digit - b'0')));
+        match next {
+            Some(next) => value = next,
+            None => break,
+        }
+        scale *= 10.0;
     }
-    format!(
-        "{sign}{seconds}.{}s",
-        format!("{rest:09}").trim_end_matches('0')
-    )
+    (value as f64 * (unit as f64 / scale)) as i128
+}
+
+/// How cel-go prints a duration: seconds, as a floating-point number with all that it costs in precision.
+pub(crate) fn duration_text(nanos: i64) -> String {
+    let seconds = (nanos / NANOS) as f64 + (nanos % NANOS) as f64 / NANOS as f64;
+    format!("{seconds}s")
 }
 
 /// Offset from UTC of a zone at a moment; the zone is a name, or `+hh:mm` with or without sign.
@@ -276,7 +284,7 @@ pub(crate) fn zone_offset(zone: &str, at: Timestamp) -> Result<i64, String> {
         };
         return Ok(minutes.clamp(-100_000, 100_000) * 60);
     }
-    if matches!(zone, "" | "UTC") {
+    if matches!(zone, "" | "UTC" | "Local") {
         return Ok(0);
     }
     zones::ZONES

@@ -61,6 +61,8 @@ pub(crate) enum Key {
 pub(crate) enum Fail {
     /// A limit was exceeded. Unlike an error it cannot be absorbed by `&&` and `||`.
     Cancelled,
+    /// What makes cel-go itself panic, with the text of that: it ends the evaluation as well.
+    Panicked(&'static str),
     /// No overload fits the arguments; the call adds its name.
     NoOverload,
     /// cel-go's text.
@@ -104,7 +106,8 @@ impl Value {
             Value::String(_) => "string",
             Value::Bytes(_) => "bytes",
             Value::List(_) => "list",
-            Value::Map(_) | Value::Domains(..) => "map",
+            // `device` is a map of upstream's, whatever its static type says.
+            Value::Map(_) | Value::Domains(..) | Value::Device(_) => "map",
             Value::Optional(_) => "optional_type",
             Value::Type(_) => "type",
             Value::Duration(_) => "google.protobuf.Duration",
@@ -115,7 +118,6 @@ impl Value {
             Value::Ip(_) => "net.IP",
             Value::Cidr(_) => "net.CIDR",
             Value::Format(_) => "kubernetes.NamedFormat",
-            Value::Device(_) => "kubernetes.DRADevice",
         }
     }
 

@@ -68,7 +68,11 @@ impl Checker<'_> {
             };
         };
         self.validate_arguments(&site, &all);
-        let node = self.node(&site, all.into_iter().map(|typed| typed.node).collect());
+        let node = self.node(
+            &site,
+            all.into_iter().map(|typed| typed.node).collect(),
+            &types,
+        );
         Typed { t: result, node }
     }
 
@@ -183,7 +187,7 @@ impl Checker<'_> {
     }
 
     /// The executable form of a well-typed call.
-    fn node(&mut self, site: &Site<'_>, mut args: Vec<Node>) -> Node {
+    fn node(&mut self, site: &Site<'_>, mut args: Vec<Node>, types: &[Type]) -> Node {
         args = match (site.name, <[Node; 2]>::try_from(args)) {
             ("_&&_", Ok(sides)) => return Node::And(Box::new(sides)),
             ("_||_", Ok(sides)) => return Node::Or(Box::new(sides)),
@@ -191,8 +195,12 @@ impl Checker<'_> {
             ("orValue", Ok(sides)) => return Node::OrValue(Box::new(sides)),
             ("_[_]", Ok([operand, index])) => return new_index(operand, index, false),
             ("_[?_]", Ok([operand, index])) => return new_index(operand, index, true),
-            ("@in", Ok([value, Node::Const(list @ Value::List(_))])) if is_plain(&list) => {
-                return Node::InLiteral(Box::new((value, list)));
+            ("@in", Ok([value, Node::Const(list)])) if is_literal_set(site, &list) => {
+                return match &list {
+                    // Nothing is in it, whatever the value is, and that is not even looked at.
+                    Value::List(elements) if elements.is_empty() => Node::Const(Value::Bool(false)),
+                    _ => Node::InLiteral(Box::new((value, list))),
+                };
             }
             (_, Ok(sides)) => Vec::from(sides),
             (_, Err(args)) => args,
@@ -207,11 +215,20 @@ impl Checker<'_> {
         {
             return Node::NotStrictlyFalse(Box::new(inner));
         }
-        self.function_call(site, args)
+        self.function_call(site, args, types)
     }
 
-    fn function_call(&mut self, site: &Site<'_>, args: Vec<Node>) -> Node {
-        let Some(function) = functions::find(site.name) else {
+    fn function_call(&mut self, site: &Site<'_>, args: Vec<Node>, types: &[Type]) -> Node {
+        let function = match (
+            site.name,
+            types.first().map(|t| self.types.resolve_final(t)),
+        ) {
+            ("sum", Some(Type::List(element))) if *element == Type::Duration => {
+                Some(functions::lists::sum_durations as functions::Function)
+            }
+            (name, _) => functions::find(name),
+        };
+        let Some(function) = function else {
             self.report(
                 site.id,
                 format!("undeclared reference to '{}' (in container '')", site.name),
@@ -304,20 +321,28 @@ fn new_index(operand: Node, index: Node, optional: bool) -> Node {
     }
 }
 
-/// Lists that cel-go turns into a set: of strings, numbers and bools.
-fn is_plain(list: &Value) -> bool {
+/// Literal lists that cel-go turns into a set: of strings, numbers and bools. One behind `dyn` is none.
+fn is_literal_set(site: &Site<'_>, list: &Value) -> bool {
     let Value::List(list) = list else {
         return false;
     };
-    list.iter().all(|v| {
-        matches!(
-            v,
-            Value::String(_)
-                | Value::Int(_)
-                | Value::Uint(_)
-                | Value::Double(_)
-                | Value::Bool(_)
-                | Value::Bytes(_)
-        )
-    })
+    let is_written_down = matches!(
+        site.args.last(),
+        Some(IdedExpr {
+            expr: Expr::List(_),
+            ..
+        })
+    );
+    is_written_down
+        && list.iter().all(|v| {
+            matches!(
+                v,
+                Value::String(_)
+                    | Value::Int(_)
+                    | Value::Uint(_)
+                    | Value::Double(_)
+                    | Value::Bool(_)
+                    | Value::Bytes(_)
+            )
+        })
 }

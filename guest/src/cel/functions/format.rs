@@ -59,7 +59,7 @@ static FORMATS: [NamedFormat; 13] = [
     NamedFormat {
         name: "uri",
         regex_size: 992,
-        validate: |s| Url::parse(s).err().into_iter().collect(),
+        validate: |s| Url::parse_request(s).err().into_iter().collect(),
     },
     NamedFormat {
         name: "uuid",

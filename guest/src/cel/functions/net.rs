@@ -175,8 +175,9 @@ impl Cidr {
                 == self.masked().address
     }
 
+    /// As upstream: the other's address as it is written, not masked, must be the start of this network.
     fn contains_all_of(&self, other: &Cidr) -> bool {
-        self.contains(other.address) && self.prefix <= other.prefix
+        self.masked().address == other.address && self.prefix <= other.prefix
     }
 }
 

@@ -144,9 +144,11 @@ fn last_index_of(run: &mut Run<'_>, args: &[Value]) -> Outcome {
         }),
         None => text.len(),
     };
-    let end = (end..=text.len())
+    // Within a character no occurrence ends.
+    let end = (0..=end)
+        .rev()
         .find(|at| text.is_char_boundary(*at))
-        .unwrap_or(text.len());
+        .unwrap_or(0);
     let found = text.get(..end).and_then(|head| head.rfind(&**part));
     Ok(Value::Int(found.map_or(-1, |at| character(text, at))))
 }

@@ -276,13 +276,16 @@ fn write_map<'m>(
             Key::String(s) => quote(s),
             other => other.to_string(),
         };
-        let mut entry = format!("{key}:");
-        write_value(run, &mut entry, value, true)?;
-        written.push(entry);
+        let mut formatted = String::new();
+        write_value(run, &mut formatted, value, true)?;
+        written.push((key, formatted));
     }
     written.sort();
     text.push('{');
-    text.push_str(&written.join(", "));
+    for (i, (key, value)) in written.iter().enumerate() {
+        let separator = if i > 0 { ", " } else { "" };
+        text.push_str(&format!("{separator}{key}:{value}"));
+    }
     text.push('}');
     Ok(())
 }

@@ -24,7 +24,7 @@ pub(super) const TABLE: &[(&str, Function)] = &[
     ("isURL", |run, args| match args {
         [Value::String(text)] => {
             run.budget.memory(text.len() * 4)?;
-            Ok(Value::Bool(Url::parse(text).is_ok()))
+            Ok(Value::Bool(Url::parse_request(text).is_ok()))
         }
         _ => no_overload(),
     }),
@@ -52,7 +52,7 @@ fn part(run: &mut Run<'_>, args: &[Value], get: fn(&Url) -> String) -> Outcome {
 }
 
 /// A parsed URL.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Url {
     scheme: String,
     user: Option<String>,
@@ -66,6 +66,16 @@ pub(crate) struct Url {
 impl Url {
     /// Go's ParseRequestURI followed by Parse.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
+        Self::parse_request(text)?;
+        Self::parse_as(text, false)
+    }
+
+    /// Go's ParseRequestURI: it knows no fragment, and no authority without a scheme.
+    pub(crate) fn parse_request(text: &str) -> Result<Self, String> {
+        Self::parse_as(text, true)
+    }
+
+    fn parse_as(text: &str, request: bool) -> Result<Self, String> {
         let error = |why: &str| Err(format!("parse {text:?}: {why}"));
         if text.is_empty() {
             return error("empty url");
@@ -73,57 +83,59 @@ impl Url {
         if text.bytes().any(|b| b < 0x20 || b == 0x7f) {
             return error("net/url: invalid control character in URL");
         }
-        let (scheme, rest) = match split_scheme(text) {
+        let mut url = Url::default();
+        let (before, fragment) = match text.split_once('#') {
+            Some(parts) if !request => parts,
+            _ => (text, ""),
+        };
+        if before == "*" {
+            url.path = before.to_string();
+            return Ok(url);
+        }
+        let (scheme, rest) = match split_scheme(before) {
             Ok(parts) => parts,
             Err(why) => return error(why),
         };
-        let (rest, fragment) = rest.split_once('#').unwrap_or((rest, ""));
         let (rest, query) = rest.split_once('?').unwrap_or((rest, ""));
-        if !rest.starts_with('/') {
-            // With a scheme it is opaque, as in mailto:x.
-            if scheme.is_empty() || rest.is_empty() {
-                return error("invalid URI for request");
-            }
-            return Ok(Self {
-                scheme,
-                user: None,
-                host: String::new(),
-                path: String::new(),
-                query: query.to_string(),
-                fragment: fragment.to_string(),
-            });
-        }
-        let (authority, path) = match rest.strip_prefix("//") {
-            Some(after) if !scheme.is_empty() || !rest.starts_with("///") => {
-                after.split_at(after.find('/').unwrap_or(after.len()))
-            }
-            _ => ("", rest),
-        };
-        let (user, host) = match authority.rsplit_once('@') {
-            Some((user, host)) => (Some(user.to_string()), host),
-            None => (None, authority),
-        };
-        if user
-            .as_ref()
-            .is_some_and(|user| !user.bytes().all(is_user_byte))
-        {
-            return error("net/url: invalid userinfo");
-        }
-        let host = match parse_host(host) {
-            Ok(host) => host,
-            Err(why) => return error(&why),
-        };
-        if let Some(bad) = bad_escape(path).or_else(|| bad_escape(fragment)) {
+        (url.scheme, url.query, url.fragment) = (scheme, query.to_string(), fragment.to_string());
+        if let Some(bad) = bad_escape(fragment) {
             return error(&format!("invalid URL escape {bad:?}"));
         }
-        Ok(Self {
-            scheme,
-            user,
-            host,
-            path: escape_path(path),
-            query: query.to_string(),
-            fragment: fragment.to_string(),
-        })
+        if !rest.starts_with('/') {
+            // With a scheme it is opaque, as in mailto:x.
+            return match url.scheme.is_empty() {
+                true => error("invalid URI for request"),
+                false => Ok(url),
+            };
+        }
+        let has_authority = !url.scheme.is_empty() || (!request && !rest.starts_with("///"));
+        let (authority, path) = match rest.strip_prefix("//") {
+            Some(after) if has_authority => after.split_at(after.find('/').unwrap_or(after.len())),
+            _ => ("", rest),
+        };
+        if let Err(why) = url.set_authority(authority) {
+            return error(&why);
+        }
+        if let Some(bad) = bad_escape(path) {
+            return error(&format!("invalid URL escape {bad:?}"));
+        }
+        url.path = escape_path(path);
+        Ok(url)
+    }
+
+    fn set_authority(&mut self, authority: &str) -> Result<(), String> {
+        let host = match authority.rsplit_once('@') {
+            Some((user, host)) => {
+                if !user.bytes().all(is_user_byte) {
+                    return Err("net/url: invalid userinfo".to_string());
+                }
+                self.user = Some(user.to_string());
+                host
+            }
+            None => authority,
+        };
+        self.host = parse_host(host)?;
+        Ok(())
     }
 
     /// The host without port and brackets.

@@ -1,28 +1,17 @@
-//! Random expressions for the properties.
+//! Random expressions for the properties, and for the fuzz target `grammar`.
 
-/// A small generator; the seeds are fixed, so a failure repeats.
-pub(super) struct Random(pub(super) u64);
-
-impl Random {
-    pub(super) fn below(&mut self, n: usize) -> usize {
-        self.0 = self
-            .0
-            .wrapping_mul(6364136223846793005)
-            .wrapping_add(1442695040888963407);
-        ((self.0 >> 33) % n as u64) as usize
-    }
-
-    pub(super) fn pick<'t>(&mut self, from: &[&'t str]) -> &'t str {
-        from[self.below(from.len())]
-    }
+/// Makes the choices; a fuzzer does as well as a generator of random numbers.
+pub trait Choose {
+    /// A number below `n`, which is not zero.
+    fn below(&mut self, n: usize) -> usize;
 }
 
 /// Templates by type: `$` and a letter is an expression of that type. The first ones of a type have no holes.
-pub(super) type Grammar = &'static [(char, &'static [&'static str])];
+pub type Grammar = &'static [(char, &'static [&'static str])];
 
 /// What the crate's evaluator has too: B bool, I int, U uint, D double, S string, L list of int, T list of string, M map
 /// from string to int.
-pub(super) const CORE: Grammar = &[
+pub const CORE: Grammar = &[
     (
         'B',
         &[
@@ -139,7 +128,7 @@ pub(super) const CORE: Grammar = &[
 ];
 
 /// The rest: Q quantity, V version, O optional int, R duration, Z timestamp, P address, N network, Y bytes.
-pub(super) const KUBERNETES: Grammar = &[
+pub const KUBERNETES: Grammar = &[
     (
         'B',
         &[
@@ -295,9 +284,94 @@ pub(super) const KUBERNETES: Grammar = &[
     ('Y', &["b'ab'", "bytes($S)", "($Y + $Y)"]),
 ];
 
+/// What is typed when it is evaluated only: attributes, list attributes, `dyn`. A value of the wrong type is an error that
+/// no checker foresees.
+pub const DYNAMIC: Grammar = &[
+    (
+        'B',
+        &[
+            "($X == $X)",
+            "($X == $I)",
+            "($X != $S)",
+            "($X < $I)",
+            "($X >= $X)",
+            "($X && $B)",
+            "($B || $X)",
+            "($X ? $B : $B)",
+            "!$X",
+            "($X in $L)",
+            "($S in $X)",
+            "has($X.a)",
+            "$X.startsWith($S)",
+            "$S.matches($X)",
+            "$X.isGreaterThan($V)",
+            "$Q.isLessThan($X)",
+            "$X.all(x, x == $X)",
+            "$X.exists(k, v, k == v)",
+            "device.attributes['d.example.com'][?'name'].hasValue()",
+            "device.attributes.exists(d, d == $S)",
+            "device.capacity['d.example.com'].all(k, k != $S)",
+            "($S in device.attributes['d.example.com'])",
+            "isSemver($X)",
+        ],
+    ),
+    (
+        'X',
+        &[
+            "device.attributes['d.example.com'].count",
+            "device.attributes['d.example.com'].name",
+            "device.attributes['d.example.com'].flag",
+            "device.attributes['d.example.com'].version",
+            "device.attributes['d.example.com'].missing",
+            "device.attributes['d.example.com']",
+            "dyn(null)",
+            "dyn($I)",
+            "dyn($S)",
+            "dyn($L)",
+            "dyn($M)",
+            "dyn($O)",
+            "dyn($Q)",
+            "dyn($D)",
+            "dyn($U)",
+            "dyn($Z)",
+            "dyn(type($X))",
+            "dyn([$X, $X])",
+            "dyn({$S: $X})",
+            "($X + $X)",
+            "($X[$I])",
+            "$X.?a.orValue($X)",
+            "$X.max()",
+            "$X.map(x, x)",
+            "device.attributes[$S].name",
+            "device.attributes['other.example.com'].name",
+        ],
+    ),
+    (
+        'I',
+        &["int($X)", "size($X)", "$X.compareTo($Q)", "$X.indexOf($S)"],
+    ),
+    (
+        'S',
+        &[
+            "string($X)",
+            "'%s %d'.format([$X, $X])",
+            "$X.lowerAscii()",
+            "$X.replace($S, $X)",
+        ],
+    ),
+    ('L', &["$L.map(x, $X, x)", "$L.sortBy(x, $X)"]),
+    (
+        'Q',
+        &[
+            "quantity(string($X))",
+            "device.capacity['d.example.com'].huge",
+        ],
+    ),
+];
+
 /// A random expression of a type.
-pub(super) fn expression(
-    random: &mut Random,
+pub fn expression(
+    choices: &mut impl Choose,
     grammars: &[Grammar],
     t: char,
     depth: usize,
@@ -308,14 +382,19 @@ pub(super) fn expression(
         .flat_map(|(_, templates)| templates.iter().copied())
         .filter(|template| depth > 0 || !template.contains('$'))
         .collect();
-    let template = random.pick(&all);
+    let template = all[choices.below(all.len())];
     let mut text = String::new();
     let mut letters = template.chars();
     while let Some(c) = letters.next() {
         match letters.clone().next() {
             Some(hole) if c == '$' => {
                 letters.next();
-                text.push_str(&expression(random, grammars, hole, depth.saturating_sub(1)));
+                text.push_str(&expression(
+                    choices,
+                    grammars,
+                    hole,
+                    depth.saturating_sub(1),
+                ));
             }
             _ => text.push(c),
         }

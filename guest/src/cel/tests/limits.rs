@@ -92,6 +92,59 @@ fn depth_is_limited_as_in_cel_go() {
     });
 }
 
+/// What the parser's lexer skips as wrong must not hide code from the limits.
+#[test]
+fn nothing_hides_behind_what_is_no_token() {
+    on_guest_stack(|| {
+        let deep = [
+            format!("{}1", "1+".repeat(2_000)),
+            format!("a{}", ".a".repeat(2_000)),
+            format!("1{}", ".a".repeat(2_000)),
+            format!("1{}", "[0]".repeat(1_500)),
+            "(".repeat(2_000),
+            "[".repeat(2_000),
+            "-(".repeat(2_000),
+        ];
+        for (before, after) in [
+            ("'''\n", ""),
+            ("'\r", ""),
+            ("\"\n", "\""),
+            ("'\\z ", "'"),
+            ("'\\u12 ", "'"),
+            ("b'\\400 ", "'"),
+            ("r'''\n", ""),
+            ("rb'\\' ", "'"),
+            ("&'", "'"),
+            ("='", "'"),
+            ("|\"", "\""),
+            ("#'", "'"),
+            ("é'", "'"),
+            ("`\n", ""),
+            ("1. ", ""),
+            ("0x ", ""),
+            ("1e ", ""),
+            ("//\n", ""),
+            ("/*", "*/"),
+        ] {
+            for middle in &deep {
+                let text = format!("{before}{middle}{after}");
+                assert!(compile(&text).is_err(), "{before:?}");
+            }
+        }
+    });
+}
+
+#[test]
+fn dense_expressions_are_limited() {
+    let list = |n: usize| format!("0 in [{}1]", "1,".repeat(n));
+    assert_eq!(verdict_of(&list(2_400)), Ok(false));
+    let error = compile(&list(2_500)).expect_err("too many tokens");
+    assert!(
+        error.to_string().contains("more than 5000 tokens"),
+        "{error}"
+    );
+}
+
 #[test]
 fn flat_chains_of_logic_are_not_limited() {
     on_guest_stack(|| {

@@ -21,6 +21,7 @@ pub(super) fn translate(pattern: &str) -> Result<(String, u32), Refusal> {
         out: String::with_capacity(pattern.len() + 16),
         groups: vec![Group::default()],
         last: Last::Nothing,
+        no_posix_class: false,
     };
     while let Some(c) = translator.rest.next() {
         translator.item(c)?;
@@ -64,6 +65,8 @@ struct Translator<'p> {
     out: String,
     groups: Vec<Group>,
     last: Last,
+    /// Whether no `:]` follows any more, so that it is looked for once only.
+    no_posix_class: bool,
 }
 
 impl Translator<'_> {
@@ -373,7 +376,7 @@ impl Translator<'_> {
         loop {
             match self.rest.next().ok_or(Refusal::MissingBracket)? {
                 ']' if !first => break,
-                '[' if self.rest.peek() == Some(&':') && self.posix_class() => {}
+                '[' if self.rest.peek() == Some(&':') && self.posix_class()? => {}
                 '\\' if self.rest.peek().is_some_and(|c| perl_class(*c).is_some()) => {
                     if let Some(class) = self.rest.next().and_then(perl_class) {
                         self.out.push('[');
@@ -417,31 +420,28 @@ impl Translator<'_> {
         Ok(())
     }
 
-    /// `[:alpha:]` and its like, copied. Whatever is no such name is literal characters.
-    fn posix_class(&mut self) -> bool {
-        let body: String = self
-            .rest
-            .clone()
-            .skip(1)
-            .take_while(|c| *c != ':')
-            .take(12)
-            .collect();
-        let mut after = self.rest.clone().skip(1 + body.chars().count());
-        if after.next() != Some(':') || after.next() != Some(']') {
-            return false;
+    /// `[:alpha:]` and its like, copied. What does not end in `:]` is literal characters.
+    fn posix_class(&mut self) -> Result<bool, Refusal> {
+        if self.no_posix_class {
+            return Ok(false);
         }
+        let rest: String = self.rest.clone().skip(1).collect();
+        let Some((body, _)) = rest.split_once(":]") else {
+            self.no_posix_class = true;
+            return Ok(false);
+        };
         const NAMES: [&str; 14] = [
             "alnum", "alpha", "ascii", "blank", "cntrl", "digit", "graph", "lower", "print",
             "punct", "space", "upper", "word", "xdigit",
         ];
-        if !NAMES.contains(&body.strip_prefix('^').unwrap_or(&body)) {
-            return false;
+        if !NAMES.contains(&body.strip_prefix('^').unwrap_or(body)) {
+            return Err(Refusal::CharRange);
         }
         self.out.push_str(&format!("[:{body}:]"));
         for _ in 0..body.chars().count() + 3 {
             self.rest.next();
         }
-        true
+        Ok(true)
     }
 }
 
