@@ -212,13 +212,17 @@ impl Scheduler {
             .collect();
         let sleep = self.bindings.iter().filter_map(wakes).min();
         let busy = !tasks.is_empty() || self.queue.has_active();
-        let flush = match always_time || sleep.is_some() || !busy {
-            true => self.next_flush().map(|due| due.max(now)),
+        let later = match always_time || sleep.is_some() || !busy {
+            true => self
+                .next_flush()
+                .into_iter()
+                .chain(self.cluster().driver_due())
+                .min(),
             false => None,
         };
         let wait = sleep
             .into_iter()
-            .chain(flush)
+            .chain(later.map(|due| due.max(now)))
             .min()
             .map(|until| Task::Wait { until });
         let cycle = self.queue.has_active().then_some(Task::Cycle);
@@ -236,6 +240,7 @@ impl Scheduler {
 
     fn wait(&mut self, until: Time) {
         self.cluster().advance_to(until);
+        self.run_classic_driver();
         let now = self.now();
         let state = self.fingerprint();
         let useful = usefulness(&self.pods, state);

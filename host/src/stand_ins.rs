@@ -2,6 +2,7 @@
 //! part of the host that names resource.k8s.io.
 
 pub mod claim_controller;
+pub mod classic_driver;
 pub mod defaults;
 pub mod invariants;
 pub mod schema;
