@@ -18,6 +18,7 @@ use crate::plugin::{
 };
 use crate::stand_ins;
 use crate::stand_ins::claim_controller::ClaimController;
+use crate::stand_ins::classic_driver::ClassicDriver;
 use assume_cache::AssumeCache;
 use in_flight::Ledger;
 use log::Logs;
@@ -37,6 +38,8 @@ pub struct Settings {
     pub log_level: LogLevel,
     /// Size of a page of changes.
     pub page: PageLimit,
+    /// Whether somebody stands in for the drivers of classic DRA.
+    pub classic_driver: bool,
 }
 
 impl Default for Settings {
@@ -47,6 +50,7 @@ impl Default for Settings {
             start: 1_735_689_600 * SECOND,
             log_level: LogLevel::Info,
             page: PageLimit::default(),
+            classic_driver: false,
         }
     }
 }
@@ -62,6 +66,7 @@ pub struct Cluster {
     /// Changes of the caches that the scheduler was not told of yet.
     events: Vec<ObjectEvent>,
     claims: ClaimController,
+    driver: Option<ClassicDriver>,
     clock: Clock,
     random: fastrand::Rng,
     logs: Logs,
@@ -81,6 +86,7 @@ impl Cluster {
             revision: stream::FIRST_REVISION,
             events: Vec::new(),
             claims: ClaimController::default(),
+            driver: settings.classic_driver.then(ClassicDriver::default),
             clock,
             random: fastrand::Rng::with_seed(settings.seed),
             logs: Logs::new(settings.log_level),
@@ -125,6 +131,18 @@ impl Cluster {
     /// Generates the claims that pods still lack, with their entries in the pods' status.
     pub fn run_claim_controller(&mut self) -> Vec<Warning> {
         self.claims.run(&mut self.api)
+    }
+
+    /// When the stand-in for the drivers of classic DRA has something to do, if there is one.
+    pub fn driver_due(&self) -> Option<u64> {
+        self.driver.as_ref().and_then(ClassicDriver::due)
+    }
+
+    /// Lets that stand-in do what is due.
+    pub fn run_classic_driver(&mut self) -> Vec<Warning> {
+        let now = self.clock.now();
+        let driver = self.driver.as_mut();
+        driver.map_or_else(Vec::new, |driver| driver.run(&mut self.api, now))
     }
 
     /// Revision of the newest change.
@@ -276,6 +294,9 @@ impl Cluster {
     fn tell(&mut self, event: Option<ObjectEvent>) {
         if let Some(event) = event {
             self.claims.observe(&event);
+            if let Some(driver) = &mut self.driver {
+                driver.observe(&event, self.clock.now());
+            }
             self.events.push(event);
         }
     }

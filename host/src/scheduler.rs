@@ -264,13 +264,17 @@ impl Scheduler {
         let ready = self.queue.has_active() && rest.is_none();
         let rest = rest.filter(|_| self.queue.has_active());
         let busy = !tasks.is_empty() || ready;
-        let flush = match always_time || sleep.is_some() || !busy {
-            true => self.next_flush().map(|due| due.max(now)),
+        let later = match always_time || sleep.is_some() || !busy {
+            true => self
+                .next_flush()
+                .into_iter()
+                .chain(self.cluster().driver_due())
+                .min(),
             false => None,
         };
         let wait = sleep
             .into_iter()
-            .chain(flush)
+            .chain(later.map(|due| due.max(now)))
             .chain(rest)
             .min()
             .map(|until| Task::Wait { until });
@@ -289,6 +293,7 @@ impl Scheduler {
 
     fn wait(&mut self, until: Time) {
         self.cluster().advance_to(until);
+        self.run_classic_driver();
         let now = self.now();
         let state = self.fingerprint();
         let useful = usefulness(&self.pods, state);

@@ -3,6 +3,7 @@
 
 pub mod accounting;
 pub mod claim_controller;
+pub mod classic_driver;
 pub mod defaults;
 pub mod invariants;
 pub mod schema;

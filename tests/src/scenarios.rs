@@ -8,6 +8,7 @@ use serde_json::json;
 use crate::command::{Finished, dractl};
 
 mod check;
+mod classic;
 mod expected;
 mod large;
 mod recorded;
@@ -124,7 +125,7 @@ fn run_all(folder: &Path) -> usize {
 
 #[test]
 fn our_scenarios() {
-    assert!(run_all(&ours()) >= 13);
+    assert!(run_all(&ours()) >= 20);
 }
 
 #[test]

@@ -23,6 +23,9 @@ use crate::scheduler::{Scheduler, Settings};
 /// How many names of nodes a reason shows without `--all-nodes`.
 const NODE_NAMES: usize = 20;
 
+/// Gate of classic DRA.
+const CLASSIC_DRA: &str = "DRAControlPlaneController";
+
 #[derive(Debug, Args)]
 pub(super) struct Simulate {
     /// File, directory (every .yaml, .yml and .json in it), or - for stdin
@@ -48,6 +51,11 @@ pub(super) struct Simulate {
     /// Component to use instead of the built-in one
     #[arg(long, value_name = "FILE")]
     plugin: Option<PathBuf>,
+
+    /// Stand in for the control plane controllers of classic DRA: answer scheduling contexts, allocate claims with
+    /// spec.controller, free them again; needs --profile 1.31 --feature DRAControlPlaneController=true
+    #[arg(long)]
+    classic_driver: bool,
 
     #[command(flatten)]
     sandbox: Sandbox,
@@ -96,7 +104,18 @@ impl Simulate {
                 self.search_steps,
             )),
         )?;
-        let loaded = read(&self.inputs, streams.stdin, plugin.description())?;
+        let mut loaded = read(
+            &self.inputs,
+            streams.stdin,
+            plugin.description(),
+            self.classic_driver,
+        )?;
+        let classic = self
+            .features
+            .iter()
+            .rev()
+            .find(|(name, _)| name == CLASSIC_DRA);
+        loaded.warn_of_classic_claims(classic.is_some_and(|(_, on)| *on), self.classic_driver);
         let plugin: Rc<dyn Plugin> = Rc::new(plugin);
         self.schedule(loaded, plugin, stopwatch, streams)
     }

@@ -29,8 +29,7 @@ impl Scheduler {
             self.queue.remove(&uid);
             return;
         }
-        record.outcome.attempts = queued.attempts;
-        record.outcome.retries = queued.retries;
+        record.outcome.begin(&queued);
         record.memory.begin(state);
         self.attempt(queued.pod);
     }

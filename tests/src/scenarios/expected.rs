@@ -63,6 +63,8 @@ pub struct Pod {
     /// Its claims.
     #[serde(default)]
     pub claims: Vec<Claim>,
+    /// Attempts after the first: `1 s Kind/Action namespace/name after PreBind`.
+    pub retries: Option<Vec<String>>,
     #[serde(default, rename = "later")]
     _later: Option<IgnoredAny>,
     #[serde(default, rename = "go131")]
