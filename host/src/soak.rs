@@ -223,7 +223,7 @@ impl<'a> Soak<'a> {
         let next = match scheduled {
             true => {
                 self.next_swap = cycles + self.plan.swap_every;
-                Some(versions.next())
+                Some(versions.next_in_turn())
             }
             false => versions.changed(),
         };

@@ -73,7 +73,7 @@ impl Versions {
     }
 
     /// The next one in turn, loaded anew: with one component, itself again.
-    pub fn next(&mut self) -> Result<Rc<dyn Plugin>, LoadError> {
+    pub fn next_in_turn(&mut self) -> Result<Rc<dyn Plugin>, LoadError> {
         self.turn = (self.turn + 1) % self.sources.len();
         self.load(self.turn)
     }

@@ -180,7 +180,7 @@ impl Users {
             json!({
                 "name": format!("d{index}"),
                 "attributes": {
-                    "size": {"string": if index % 2 == 0 { "large" } else { "small" }},
+                    "size": {"string": if index.is_multiple_of(2) { "large" } else { "small" }},
                     "seen": {"int": self.generation},
                 },
             })

@@ -97,8 +97,12 @@ impl lifecycle::Guest for Plugin {
 
     fn configure(config: Vec<u8>) -> Result<(), String> {
         let text = String::from_utf8(config).map_err(|error| error.to_string())?;
-        let label = text.trim().strip_prefix('"').and_then(|text| text.strip_suffix('"'));
-        let label = label.ok_or_else(|| format!("the configuration is a label's name in quotes, not {text}"))?;
+        let label = text
+            .trim()
+            .strip_prefix('"')
+            .and_then(|text| text.strip_suffix('"'));
+        let label = label
+            .ok_or_else(|| format!("the configuration is a label's name in quotes, not {text}"))?;
         STATE.with_borrow_mut(|state| state.label = label.to_owned());
         Ok(())
     }
@@ -121,7 +125,8 @@ struct Cycle;
 
 impl scheduling::GuestCycle for Cycle {
     fn filter(&self, nodes: Vec<u32>) -> scheduling::Answers {
-        let verdicts = STATE.with_borrow(|state| nodes.iter().map(|&slot| state.verdict(slot)).collect());
+        let verdicts =
+            STATE.with_borrow(|state| nodes.iter().map(|&slot| state.verdict(slot)).collect());
         let refusal = STATE.with_borrow(|state| format!("node(s) had no label {}", state.label));
         scheduling::Answers {
             verdicts,
