@@ -22,6 +22,8 @@ const TREE_DEPTH: usize = 750;
 /// nothing may hold up the scheduler for 50 milliseconds. What people write has four bytes to a token or more, and so
 /// half as many in the greatest length.
 const MOST_TOKENS: usize = 5_000;
+/// A number with a sign counts as that many.
+const SIGNED: usize = 14;
 
 /// Checks the text of an expression.
 ///
@@ -158,6 +160,8 @@ struct Scan<'t> {
     /// Whether that operand is a name that no dot precedes: a parenthesis then calls a global function.
     after_name: bool,
     after_dot: bool,
+    /// Whether a minus sign came last that has no left operand.
+    after_sign: bool,
 }
 
 impl<'t> Scan<'t> {
@@ -168,6 +172,7 @@ impl<'t> Scan<'t> {
             after_operand: false,
             after_name: false,
             after_dot: false,
+            after_sign: false,
         }
     }
 
@@ -185,7 +190,7 @@ impl<'t> Scan<'t> {
             if matches!(kind, Kind::Space | Kind::Comment) {
                 continue;
             }
-            tokens += 1;
+            tokens += self.weight(kind);
             if tokens > MOST_TOKENS {
                 return Err(Refusal::Limit(format!(
                     "expression is too complex: more than {MOST_TOKENS} tokens, write it shorter"
@@ -211,6 +216,15 @@ impl<'t> Scan<'t> {
         }
     }
 
+    /// The parser takes longer for the sign of a number, which could be an operator as well.
+    fn weight(&self, kind: Kind) -> usize {
+        if kind == Kind::Number && self.after_sign {
+            SIGNED
+        } else {
+            1
+        }
+    }
+
     fn group(&mut self) -> &mut Group {
         if self.groups.is_empty() {
             self.groups.push(Group::default());
@@ -222,6 +236,7 @@ impl<'t> Scan<'t> {
     fn token(&mut self, kind: Kind, token: &str) {
         let after_dot = std::mem::take(&mut self.after_dot);
         let after_name = std::mem::take(&mut self.after_name);
+        self.after_sign = token == "-" && !self.after_operand;
         match (kind, token) {
             (Kind::Word, "in") => {
                 self.group().end_calculation();
