@@ -14,11 +14,14 @@ mod names;
 mod pools;
 
 mod allocated;
+mod counters;
+mod rules;
 
 mod constraints;
 mod requests;
 pub mod selectors;
 
+mod alternatives;
 mod checks;
 mod lists;
 mod pruning;
@@ -92,7 +95,8 @@ impl Allocator {
         &self.claims
     }
 
-    /// Whether the claims can be allocated on a node: as [`Self::allocate`], without the work of writing the results down.
+    /// Whether the claims can be allocated on a node, and how much the alternatives that are chosen there are preferred: as
+    /// [`Self::allocate`], without the work of writing the results down.
     pub fn fits(
         &mut self,
         node: &Node,
@@ -101,9 +105,10 @@ impl Allocator {
         selectors: &mut dyn Selectors,
         profile: &Profile,
         steps: u64,
-    ) -> Result<(), Outcome> {
+    ) -> Result<i64, Outcome> {
         let solution = self.search(node, inventory, classes, selectors, profile, steps)?;
-        solution.check(inventory).map_err(Outcome::Error)
+        solution.check(inventory).map_err(Outcome::Error)?;
+        Ok(solution.score())
     }
 
     /// Tries one node. `steps` is the number of devices that the attempt may visit.
@@ -166,6 +171,7 @@ impl Allocator {
                 plan,
                 pools: &self.pools,
                 picks: &self.lists.picks,
+                chosen: &self.lists.chosen,
             }),
             Ok(false) if self.pools.pools.iter().any(|pool| pool.invalid) => {
                 Err(Outcome::InvalidPools)

@@ -10,7 +10,8 @@ use std::rc::Rc;
 use crate::allocator::{Allocator, ClassLookup, Inventory, Outcome};
 use crate::api::wire;
 use crate::api::{
-    AllocationResult, DeviceClass, Node, PodSchedulingContext, ResourceClaim, ResourceSlice,
+    AllocationResult, DeviceClass, DeviceTaintRule, Node, PodSchedulingContext, ResourceClaim,
+    ResourceSlice,
 };
 use crate::cel;
 use crate::config::Config;
@@ -91,7 +92,7 @@ pub struct View {
     claims: Table<Read<ResourceClaim>>,
     classes: Table<Read<DeviceClass>>,
     contexts: Table<Read<PodSchedulingContext>>,
-    taint_rules: Table<()>,
+    taint_rules: Table<Result<(), Rc<str>>>,
     in_flight: BTreeMap<String, String>,
     /// By name of the extended resource: the class that offers it.
     extended_resources: BTreeMap<String, String>,
@@ -154,7 +155,7 @@ impl View {
             kinds::DEVICE_TAINT_RULE,
             &mut read.taint_rules,
             self,
-            |view, step| view.apply_taint_rule(step),
+            |view, step| view.apply_taint_rule(step, profile),
         )?;
         follow(
             host,
@@ -252,13 +253,30 @@ impl View {
         }
     }
 
-    fn apply_taint_rule(&mut self, step: Step) {
+    fn apply_taint_rule(&mut self, step: Step, profile: &Profile) {
         match step {
-            Step::Reset => self.taint_rules = Table::default(),
+            Step::Reset => {
+                for slot in 0..self.taint_rules.slots.len() {
+                    self.inventory.remove_taint_rule(slot as Slot);
+                }
+                self.taint_rules = Table::default();
+            }
             Step::Put(slot, object) => {
-                self.taint_rules.put(slot, object.id, ());
+                let rule = usable_rule(&object, profile);
+                match rule {
+                    Ok(rule) => {
+                        self.inventory.put_taint_rule(slot, rule);
+                        self.taint_rules.put(slot, object.id, Ok(()));
+                    }
+                    Err(problem) => {
+                        self.inventory.remove_taint_rule(slot);
+                        self.taint_rules
+                            .put(slot, object.id, Err(problem.as_str().into()));
+                    }
+                }
             }
             Step::Deleted(slot) => {
+                self.inventory.remove_taint_rule(slot);
                 self.taint_rules.remove(slot);
             }
         }
@@ -384,7 +402,7 @@ impl View {
         allocator: &mut Allocator,
         slot: Slot,
         config: &Config,
-    ) -> Result<(), Outcome> {
+    ) -> Result<i64, Outcome> {
         let outcome = self.with_allocator_input(slot, |node, inventory, classes, selectors| {
             let (profile, steps) = (&config.profile, config.allocator_steps);
             allocator.fits(node, inventory, classes, selectors, profile, steps)
@@ -413,15 +431,25 @@ impl View {
         extended_resources::wanted_by(pod, &self.extended_resources)
     }
 
-    /// Name of a DeviceTaintRule, if there is any: they are not implemented, and ignoring one would be wrong.
-    pub fn taint_rule(&self) -> Option<&str> {
-        self.taint_rules
-            .slots
-            .iter()
-            .flatten()
-            .map(|(id, ())| id.name.as_str())
-            .next()
+    /// Why some DeviceTaintRule cannot be used, if so: nobody knows which devices it means.
+    pub fn unusable_taint_rule(&self) -> Option<&str> {
+        let rules = self.taint_rules.slots.iter().flatten();
+        let mut problems = rules.filter_map(|(_, rule)| rule.as_ref().err());
+        problems.next().map(|problem| &**problem)
     }
+}
+
+/// A rule, unless it cannot be read or rules are off, when it would be wrong to ignore it.
+fn usable_rule(object: &Object, profile: &Profile) -> Result<DeviceTaintRule, String> {
+    for feature in [Feature::DraDeviceTaintRules, Feature::DraDeviceTaints] {
+        if !profile.enabled(feature) {
+            let (rule, gate) = (&object.id.name, feature.name());
+            return Err(format!(
+                "DeviceTaintRule {rule}: taint rules are not supported (gate {gate}); switch the gate on, or remove the rule"
+            ));
+        }
+    }
+    wire::device_taint_rule(&object.json, profile).map_err(|problem| problem.to_string())
 }
 
 /// An evaluation that meets such a device fails with a text that names neither slice nor device, as upstream's.

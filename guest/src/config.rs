@@ -10,23 +10,16 @@ use crate::profile::{Feature, PROFILES, Profile};
 pub const DEFAULT_ALLOCATOR_STEPS: u64 = 1_000_000;
 
 /// Gates of upstream that this plugin knows but does not implement. They can be named; objects that need them are refused.
-const NOT_IMPLEMENTED: [&str; 18] = [
+const NOT_IMPLEMENTED: [&str; 11] = [
     "DRACompatibilityGroups",
-    "DRAConsumableCapacity",
     "DRADerivedAttributes",
     "DRADeviceBindingConditions",
     "DRADeviceCompatibilityGroups",
-    "DRADeviceTaintRules",
-    "DRADeviceTaints",
     "DRAExtendedResource",
     "DRAFractionalCapacityRange",
-    "DRAListTypeAttributes",
     "DRANodeAllocatableResources",
     "DRAOptionalNodeOperations",
-    "DRAPartitionableDevices",
-    "DRAPrioritizedList",
     "DRAResourceClaimDeviceStatus",
-    "DRASchedulerFilterTimeout",
     "DRASharedConsumableCapacity",
     "DRAWorkloadResourceClaims",
 ];
@@ -158,10 +151,13 @@ mod tests {
 
     #[test]
     fn known_gates_that_do_nothing_are_said() {
-        let (_, notes) = Config::from_json(br#"{"features":{"DRADeviceTaints":true}}"#).unwrap();
+        let (_, notes) =
+            Config::from_json(br#"{"features":{"DRAExtendedResource":true}}"#).unwrap();
         assert_eq!(
             notes,
-            ["feature gate DRADeviceTaints is not implemented: objects that need it are refused"]
+            [
+                "feature gate DRAExtendedResource is not implemented: objects that need it are refused"
+            ]
         );
     }
 }

@@ -132,8 +132,7 @@ impl scheduling::GuestCycle for Cycle {
     }
 
     fn score(&self, nodes: Vec<cluster::Slot>) -> Result<Vec<i64>, types::Status> {
-        // Not among the points that `describe` lists: first fit, without preferences.
-        Ok(vec![0; nodes.len()])
+        Ok(Plugin::score(self, &nodes))
     }
 
     fn add_pod(&self, _pod: types::Object, _node: cluster::Slot) -> types::Status {

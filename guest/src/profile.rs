@@ -19,15 +19,36 @@ pub enum Feature {
     SchedulerQueueingHints,
     /// `adminAccess`.
     DraAdminAccess,
+    /// Consumable capacity; of it, only `distinctAttribute` is implemented.
+    DraConsumableCapacity,
+    /// DeviceTaintRule.
+    DraDeviceTaintRules,
+    /// Taints and tolerations.
+    DraDeviceTaints,
+    /// Attributes that are lists.
+    DraListTypeAttributes,
+    /// Counters, and nodes chosen per device.
+    DraPartitionableDevices,
+    /// `firstAvailable`.
+    DraPrioritizedList,
+    /// Filter gives up on a node after some time.
+    DraSchedulerFilterTimeout,
 }
 
 impl Feature {
     /// All of them.
-    pub const ALL: [Feature; 4] = [
+    pub const ALL: [Feature; 11] = [
         Feature::DynamicResourceAllocation,
         Feature::DraControlPlaneController,
         Feature::SchedulerQueueingHints,
         Feature::DraAdminAccess,
+        Feature::DraConsumableCapacity,
+        Feature::DraDeviceTaintRules,
+        Feature::DraDeviceTaints,
+        Feature::DraListTypeAttributes,
+        Feature::DraPartitionableDevices,
+        Feature::DraPrioritizedList,
+        Feature::DraSchedulerFilterTimeout,
     ];
 
     /// Upstream's name of the gate.
@@ -37,6 +58,13 @@ impl Feature {
             Feature::DraControlPlaneController => "DRAControlPlaneController",
             Feature::SchedulerQueueingHints => "SchedulerQueueingHints",
             Feature::DraAdminAccess => "DRAAdminAccess",
+            Feature::DraConsumableCapacity => "DRAConsumableCapacity",
+            Feature::DraDeviceTaintRules => "DRADeviceTaintRules",
+            Feature::DraDeviceTaints => "DRADeviceTaints",
+            Feature::DraListTypeAttributes => "DRAListTypeAttributes",
+            Feature::DraPartitionableDevices => "DRAPartitionableDevices",
+            Feature::DraPrioritizedList => "DRAPrioritizedList",
+            Feature::DraSchedulerFilterTimeout => "DRASchedulerFilterTimeout",
         }
     }
 
@@ -48,6 +76,11 @@ impl Feature {
             Feature::SchedulerQueueingHints => minor >= 32,
             // 1.31 has the field without a gate; the gate came with 1.32 and is GA since 1.36.
             Feature::DraAdminAccess => true,
+            Feature::DraPrioritizedList | Feature::DraSchedulerFilterTimeout => minor >= 34,
+            Feature::DraConsumableCapacity
+            | Feature::DraDeviceTaints
+            | Feature::DraPartitionableDevices => minor >= 36,
+            Feature::DraDeviceTaintRules | Feature::DraListTypeAttributes => false,
         }
     }
 }

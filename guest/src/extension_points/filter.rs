@@ -44,10 +44,12 @@ fn filter_node(instance: &mut Instance, state: &mut State, slot: Slot) -> Status
             return status;
         }
     }
-    if let Some(allocator) = &mut state.allocator
-        && let Err(outcome) = instance.fits(allocator, slot)
-    {
-        return refusal(outcome);
+    let mut score = 0;
+    if let Some(allocator) = &mut state.allocator {
+        match instance.fits(allocator, slot) {
+            Ok(found) => score = found,
+            Err(outcome) => return refusal(outcome),
+        }
     }
     if !unavailable.is_empty() {
         state.unavailable.extend(unavailable);
@@ -55,6 +57,9 @@ fn filter_node(instance: &mut Instance, state: &mut State, slot: Slot) -> Status
     }
     if state.allocator.is_some() {
         state.node_allocations.insert(slot);
+        if score != 0 {
+            state.scores.insert(slot, score);
+        }
     }
     Status::success()
 }
