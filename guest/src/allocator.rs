@@ -47,6 +47,28 @@ pub const STEPS_FLAG: &str = "--search-steps";
 /// Why a node is refused when an invalid pool may be the cause (D5).
 pub const INVALID_POOLS: &str = "invalid resource pools were encountered";
 
+/// What ends an attempt before its time.
+#[derive(Clone, Copy)]
+pub struct Limits<'a> {
+    /// Devices that it may visit.
+    pub steps: u64,
+    /// Whether it has taken too long; asked now and then, if it has not ended soon.
+    pub is_late: Option<&'a dyn Fn() -> bool>,
+}
+
+impl Limits<'_> {
+    /// Only the number of steps.
+    pub fn steps(steps: u64) -> Self {
+        Self {
+            steps,
+            is_late: None,
+        }
+    }
+}
+
+/// Why an attempt failed that took too long.
+pub const TIMED_OUT: &str = "timed out trying to allocate devices";
+
 /// The answer for one node.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Outcome {
@@ -104,9 +126,9 @@ impl Allocator {
         classes: &mut ClassLookup<'_>,
         selectors: &mut dyn Selectors,
         profile: &Profile,
-        steps: u64,
+        limits: Limits<'_>,
     ) -> Result<i64, Outcome> {
-        let solution = self.search(node, inventory, classes, selectors, profile, steps)?;
+        let solution = self.search(node, inventory, classes, selectors, profile, limits)?;
         solution.check(inventory).map_err(Outcome::Error)?;
         Ok(solution.score())
     }
@@ -125,7 +147,8 @@ impl Allocator {
         profile: &Profile,
         steps: u64,
     ) -> Outcome {
-        match self.search(node, inventory, classes, selectors, profile, steps) {
+        let limits = Limits::steps(steps);
+        match self.search(node, inventory, classes, selectors, profile, limits) {
             Ok(solution) => solution
                 .build(inventory, profile)
                 .map_or_else(Outcome::Error, Outcome::Allocated),
@@ -140,8 +163,9 @@ impl Allocator {
         classes: &mut ClassLookup<'_>,
         selectors: &mut dyn Selectors,
         profile: &Profile,
-        steps: u64,
+        limits: Limits<'_>,
     ) -> Result<Solution<'_>, Outcome> {
+        let steps = limits.steps;
         self.steps_used = 0;
         if let Some(message) = inventory.invalid_for(node) {
             return Err(Outcome::InvalidObject(message.into()));
@@ -160,6 +184,7 @@ impl Allocator {
             selectors,
             lists: &mut self.lists,
             steps_left: steps,
+            is_late: limits.is_late,
             hard_at: steps.checked_sub(self.hard_after),
             admin_holds: !profile.admin_access_in_results(),
             admin_marks: profile.admin_access_excludes_own_devices(),

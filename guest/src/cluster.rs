@@ -4,10 +4,11 @@
 //! nothing changes, so a cycle sees one state. Upstream's counterparts are the informer listers and the claim assume cache,
 //! of which this is a reader.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use crate::allocator::{Allocator, ClassLookup, Inventory, Outcome};
+use crate::allocator::{Allocator, ClassLookup, Inventory, Limits, Outcome};
 use crate::api::wire;
 use crate::api::{
     AllocationResult, DeviceClass, DeviceTaintRule, Node, PodSchedulingContext, ResourceClaim,
@@ -396,16 +397,32 @@ impl View {
         outcome.unwrap_or_else(|| unknown_node(slot))
     }
 
-    /// The same without the work of writing results down.
+    /// The same without the work of writing results down, and only as long as Filter may take.
     pub fn fits(
         &mut self,
         allocator: &mut Allocator,
         slot: Slot,
         config: &Config,
+        host: &dyn Host,
     ) -> Result<i64, Outcome> {
+        // Counted from the first look at the clock: most attempts end before it.
+        let began = Cell::new(None);
+        let is_late = || {
+            let now = host.now();
+            let began = began.get().unwrap_or_else(|| {
+                began.set(Some(now));
+                now
+            });
+            config
+                .filter_timeout
+                .is_some_and(|most| now.saturating_sub(began) >= most)
+        };
+        let limits = Limits {
+            steps: config.allocator_steps,
+            is_late: config.filter_timeout.is_some().then_some(&is_late),
+        };
         let outcome = self.with_allocator_input(slot, |node, inventory, classes, selectors| {
-            let (profile, steps) = (&config.profile, config.allocator_steps);
-            allocator.fits(node, inventory, classes, selectors, profile, steps)
+            allocator.fits(node, inventory, classes, selectors, &config.profile, limits)
         });
         outcome.unwrap_or_else(|| Err(unknown_node(slot)))
     }

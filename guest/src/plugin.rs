@@ -193,8 +193,13 @@ impl Instance {
     }
 
     /// The same without the work of writing results down.
-    pub fn fits(&mut self, allocator: &mut Allocator, slot: Slot) -> Result<i64, Outcome> {
-        self.view.fits(allocator, slot, &self.config)
+    pub fn fits(
+        &mut self,
+        host: &dyn Host,
+        allocator: &mut Allocator,
+        slot: Slot,
+    ) -> Result<i64, Outcome> {
+        self.view.fits(allocator, slot, &self.config, host)
     }
 }
 
@@ -300,8 +305,9 @@ impl Plugin {
     }
 
     /// See [`filter`].
-    pub fn filter(&mut self, cycle: &Cycle, nodes: &[Slot]) -> Answers {
-        filter::filter(&mut self.instance, &mut cycle.state.borrow_mut(), nodes)
+    pub fn filter(&mut self, host: &dyn Host, cycle: &Cycle, nodes: &[Slot]) -> Answers {
+        let state = &mut cycle.state.borrow_mut();
+        filter::filter(&mut self.instance, host, state, nodes)
     }
 
     /// See [`post_filter`].

@@ -213,6 +213,12 @@ impl Profile {
         self.minor >= 32
     }
 
+    /// Most consumers of one claim: a claim that has as many is refused instead of leaving it to the API server, which would
+    /// refuse the reservation again and again. 1.31 leaves it to the API server.
+    pub fn most_consumers(&self) -> Option<usize> {
+        (self.minor >= 32).then_some(256)
+    }
+
     /// Classic DRA was there until 1.31; its object is deleted after a bind whatever the gate says.
     pub fn has_classic_dra(&self) -> bool {
         self.minor <= 31

@@ -3,6 +3,7 @@
 //! The first solution in visiting order wins. The stack is a list of frames, one for each device that is being looked for,
 //! so that no input can exhaust the native stack.
 
+use super::TIMED_OUT;
 use super::inventory::Inventory;
 use super::lists::{Failed, Frame, FrameState, Lists, Want, contains, from, insert, remove};
 use super::pools::{Candidate, NodePools};
@@ -10,6 +11,9 @@ use super::pruning::FURTHEST;
 use super::requests::{Plan, Request, Selector};
 use super::selectors::{DeviceRef, SelectorError, Selectors};
 use crate::profile::Profile;
+
+/// Steps between two looks at the clock.
+const STEPS_PER_LOOK: u64 = 4_096;
 
 /// Why an attempt ended without an answer.
 #[derive(Debug, PartialEq, Eq)]
@@ -30,6 +34,8 @@ pub(crate) struct Search<'a, 's> {
     pub lists: &'s mut Lists,
     /// Devices that may still be visited.
     pub steps_left: u64,
+    /// Whether the attempt has taken too long.
+    pub is_late: Option<&'a dyn Fn() -> bool>,
     /// When this few steps are left, the search is a hard one: see [`Search::learn_ahead`].
     pub hard_at: Option<u64>,
     /// Whether results of admin requests hold their device (D6).
@@ -438,8 +444,13 @@ impl Search<'_, '_> {
     pub(crate) fn steps(&mut self, count: usize, request: usize) -> Result<(), Halt> {
         match self.steps_left.checked_sub(count as u64) {
             Some(left) => {
-                self.steps_left = left;
-                Ok(())
+                let before = std::mem::replace(&mut self.steps_left, left);
+                // Seldom, since a clock costs more than a step.
+                let asks = before / STEPS_PER_LOOK != left / STEPS_PER_LOOK;
+                match self.is_late.filter(|_| asks) {
+                    Some(is_late) if is_late() => Err(Halt::Error(TIMED_OUT.into())),
+                    _ => Ok(()),
+                }
             }
             None => Err(Halt::OutOfSteps(request)),
         }

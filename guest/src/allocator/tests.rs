@@ -3,6 +3,7 @@
 pub mod support;
 
 mod adversarial;
+mod features;
 mod matrix;
 mod oracle;
 mod random;

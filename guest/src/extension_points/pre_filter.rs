@@ -44,6 +44,7 @@ fn prepare(instance: &Instance, host: &dyn Host, pod: &Pod) -> Result<Option<Sta
     for (position, claim) in pod_claims.iter().enumerate() {
         let entry =
             claims::entry_name(pod, &pod_claims, position, instance.profile()).unwrap_or_default();
+        check_reservable(instance, pod, &claim.claim)?;
         let info = inspect(
             instance,
             &state.context,
@@ -62,6 +63,25 @@ fn prepare(instance: &Instance, host: &dyn Host, pod: &Pod) -> Result<Option<Sta
         state.allocator = Some(Allocator::new(to_allocate));
     }
     Ok(Some(state))
+}
+
+/// An allocated claim has room for one more consumer, or the pod is one of them.
+fn check_reservable(instance: &Instance, pod: &Pod, claim: &ResourceClaim) -> Result<(), Status> {
+    let Some(most) = instance.profile().most_consumers() else {
+        return Ok(());
+    };
+    if claim.allocation.is_none()
+        || claim.reserved_for.len() < most
+        || claims::is_reserved_for(claim, &pod.meta.uid)
+    {
+        return Ok(());
+    }
+    Err(Status::unresolvable(format!(
+        "resourceclaim in use: claim {}/{} is reserved for {} consumers, at most {most} are allowed",
+        claim.meta.namespace,
+        claim.meta.name,
+        claim.reserved_for.len()
+    )))
 }
 
 /// The pod's scheduling context, if classic DRA is on and it is there.

@@ -4,7 +4,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::allocator::selectors::{DeviceRef, ExpressionId, SelectorError, Selectors};
-use crate::allocator::{Allocator, DEFAULT_STEPS, Inventory, Outcome};
+use crate::allocator::{Allocator, DEFAULT_STEPS, Inventory, Limits, Outcome};
 use crate::api::{
     AllocationResult, ApiVersion, Attribute, CounterSet, Device, DeviceClass, DeviceConfiguration,
     DeviceConstraint, DeviceExtra, DeviceRequest, DeviceResult, DeviceSelector, DeviceTaint,
@@ -90,7 +90,7 @@ impl Cluster {
             &mut lookup,
             &mut selectors,
             profile,
-            steps,
+            Limits::steps(steps),
         );
         match (&outcome, fits) {
             (Outcome::Allocated(results), fits) => {
