@@ -16,6 +16,7 @@ mod pools;
 mod allocated;
 mod counters;
 mod rules;
+mod totals;
 
 mod constraints;
 mod requests;
@@ -78,6 +79,8 @@ pub enum Outcome {
     DoesNotFit,
     /// As `DoesNotFit`, and the node sees an invalid pool: refused with [`INVALID_POOLS`]. The pod may fit elsewhere.
     InvalidPools,
+    /// An All request meets a pool that is not to be used: the node is refused with this text. The pod may fit elsewhere.
+    BadPool(String),
     /// The attempt of the pod ends with this error, on whatever node.
     Error(String),
     /// An object that the node can reach cannot be used as it is given; fail closed with this message.
@@ -203,6 +206,7 @@ impl Allocator {
             }
             Ok(false) => Err(Outcome::DoesNotFit),
             Err(Halt::Error(error)) => Err(Outcome::Error(error)),
+            Err(Halt::BadPool(text)) => Err(Outcome::BadPool(text)),
             Err(Halt::OutOfSteps(request)) => {
                 Err(Outcome::BudgetExhausted(out_of_steps(plan, request, steps)))
             }

@@ -17,62 +17,16 @@ use crate::api::{
 use crate::cel;
 use crate::config::Config;
 use crate::extended_resources;
-use crate::host::{Change, Host, InFlightChange, Level, Object, ObjectRef, Revision, Slot, kinds};
+use crate::host::{Change, Host, InFlightChange, Level, Object, Revision, Slot, kinds};
 use crate::profile::{Feature, Profile};
 use crate::selectors::SelectorCache;
 
+mod table;
+
+use table::Table;
+
 /// An object as the model sees it, or why it cannot be used.
 pub type Read<T> = Result<Rc<T>, Rc<str>>;
-
-/// Objects by slot, and by name.
-#[derive(Debug)]
-struct Table<T> {
-    slots: Vec<Option<(ObjectRef, T)>>,
-    names: BTreeMap<(String, String), Slot>,
-}
-
-impl<T> Default for Table<T> {
-    fn default() -> Self {
-        Self {
-            slots: Vec::new(),
-            names: BTreeMap::new(),
-        }
-    }
-}
-
-impl<T> Table<T> {
-    fn put(&mut self, slot: Slot, id: ObjectRef, value: T) -> Option<(ObjectRef, T)> {
-        let index = slot as usize;
-        if self.slots.len() <= index {
-            self.slots.resize_with(index + 1, || None);
-        }
-        self.names
-            .insert((id.namespace.clone(), id.name.clone()), slot);
-        self.slots[index].replace((id, value))
-    }
-
-    fn remove(&mut self, slot: Slot) -> Option<(ObjectRef, T)> {
-        let (id, value) = self.slots.get_mut(slot as usize)?.take()?;
-        let key = (id.namespace.clone(), id.name.clone());
-        // The name may already belong to another object, whose put came first.
-        if self.names.get(&key) == Some(&slot) {
-            self.names.remove(&key);
-        }
-        Some((id, value))
-    }
-
-    fn at(&self, slot: Slot) -> Option<&T> {
-        self.slots
-            .get(slot as usize)?
-            .as_ref()
-            .map(|(_, value)| value)
-    }
-
-    fn get(&self, namespace: &str, name: &str) -> Option<&T> {
-        // Keys are owned pairs; the look-ups of one cycle are few, and each is cheap beside a search.
-        self.at(*self.names.get(&(namespace.to_owned(), name.to_owned()))?)
-    }
-}
 
 /// How far each stream was read.
 #[derive(Debug, Default)]
@@ -257,8 +211,8 @@ impl View {
     fn apply_taint_rule(&mut self, step: Step, profile: &Profile) {
         match step {
             Step::Reset => {
-                for slot in 0..self.taint_rules.slots.len() {
-                    self.inventory.remove_taint_rule(slot as Slot);
+                for (slot, _) in self.taint_rules.values() {
+                    self.inventory.remove_taint_rule(slot);
                 }
                 self.taint_rules = Table::default();
             }
@@ -450,7 +404,7 @@ impl View {
 
     /// Why some DeviceTaintRule cannot be used, if so: nobody knows which devices it means.
     pub fn unusable_taint_rule(&self) -> Option<&str> {
-        let rules = self.taint_rules.slots.iter().flatten();
+        let rules = self.taint_rules.values();
         let mut problems = rules.filter_map(|(_, rule)| rule.as_ref().err());
         problems.next().map(|problem| &**problem)
     }

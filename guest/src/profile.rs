@@ -250,6 +250,21 @@ impl Profile {
         self.minor >= 35
     }
 
+    /// `All` on an incomplete or invalid pool refuses the node, not the pod (upstream since September 2026).
+    pub fn bad_pools_refuse_the_node_only(&self) -> bool {
+        self.minor >= 36
+    }
+
+    /// Slices of a newer generation make older ones of the pool obsolete, whichever nodes they are for.
+    pub fn newest_generation_counts_everywhere(&self) -> bool {
+        self.minor >= 36
+    }
+
+    /// A pool whose slices disagree about their number is invalid.
+    pub fn disagreeing_counts_invalidate_pool(&self) -> bool {
+        self.minor >= 36
+    }
+
     /// L4: completeness is judged over all slices of a pool if those of the node do not suffice.
     pub fn completeness_over_whole_pool(&self) -> bool {
         self.minor >= 35

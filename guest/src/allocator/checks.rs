@@ -46,9 +46,14 @@ impl Search<'_, '_> {
                 };
                 let (claim, name) = (plan.claim_name(request.claim), &request.name);
                 let pool = pools.name_of(pool, self.inventory);
-                return Err(Halt::Error(format!(
+                let text = format!(
                     "claim {claim}, request {name}: asks for all devices, but resource pool {pool} is currently {what}"
-                )));
+                );
+                return Err(if self.profile.bad_pools_refuse_the_node_only() {
+                    Halt::BadPool(text)
+                } else {
+                    Halt::Error(text)
+                });
             }
             for position in pool.candidates.clone() {
                 self.steps(1, index)?;

@@ -4,7 +4,6 @@
 //! Kept up to date change by change; the numbers (slots) of slices are the host's. Both parts share the numbers of devices,
 //! which is why they are one object. Gathering the pools of a node is `pools.rs`.
 
-use std::cell::OnceCell;
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -13,6 +12,7 @@ use super::allocated::Allocated;
 use super::counters::Layout;
 use super::names::{DeviceKey, FixedHasher, LayoutKey, Names, PoolKey};
 use super::rules;
+use super::totals::PoolTotals;
 use crate::api::{
     AllocationResult, Device, DeviceTaint, DeviceTaintRule, Node, Reach, ResourceSlice,
 };
@@ -101,66 +101,6 @@ impl Entry {
             (Some(selector), _) => selector.matches(node),
             (None, Reach::PerDevice) => self.reaches.iter().any(|reach| reach.includes(node)),
             (None, _) => true,
-        }
-    }
-}
-
-/// Over all slices of a pool, whoever can reach them.
-#[derive(Debug, Default)]
-pub(crate) struct PoolTotals {
-    /// (generation, number of slices), sorted.
-    generations: Vec<(i64, u32)>,
-    /// Number of devices that are published more than once.
-    pub duplicates: u32,
-    /// Slots.
-    slices: BTreeSet<u32>,
-    /// Number of slices that define or consume counters.
-    counted: u32,
-    layout: OnceCell<Layout>,
-    available: OnceCell<Option<Vec<i128>>>,
-}
-
-impl PoolTotals {
-    /// Whether counters matter.
-    pub(crate) fn has_counters(&self) -> bool {
-        self.counted > 0
-    }
-
-    /// The newest generation that any slice has.
-    pub(crate) fn newest(&self) -> Option<i64> {
-        self.generations.last().map(|(generation, _)| *generation)
-    }
-
-    /// How many slices have this generation.
-    pub(crate) fn slices_of(&self, generation: i64) -> u32 {
-        match self
-            .generations
-            .binary_search_by_key(&generation, |entry| entry.0)
-        {
-            Ok(i) => self.generations[i].1,
-            Err(_) => 0,
-        }
-    }
-
-    fn add(&mut self, generation: i64) {
-        match self
-            .generations
-            .binary_search_by_key(&generation, |entry| entry.0)
-        {
-            Ok(i) => self.generations[i].1 += 1,
-            Err(i) => self.generations.insert(i, (generation, 1)),
-        }
-    }
-
-    fn remove(&mut self, generation: i64) {
-        if let Ok(i) = self
-            .generations
-            .binary_search_by_key(&generation, |entry| entry.0)
-        {
-            self.generations[i].1 -= 1;
-            if self.generations[i].1 == 0 {
-                self.generations.remove(i);
-            }
         }
     }
 }
@@ -364,24 +304,21 @@ impl Inventory {
     /// Counters and their consumers in the newest generation of a pool that has any.
     pub(crate) fn counters(&self, pool: PoolKey) -> &Layout {
         let totals = self.totals(pool);
-        totals.layout.get_or_init(|| {
-            let entries = totals.slices.iter().map(|slot| self.entry(*slot));
-            Layout::new(totals.newest().unwrap_or_default(), entries)
-        })
+        let entries = totals.slices().map(|slot| self.entry(slot));
+        totals.layout(entries)
     }
 
     /// What is left of these counters. `None`: nothing may be given out.
     pub(crate) fn available_counters(&self, pool: PoolKey) -> Option<&[i128]> {
-        let available = &self.totals(pool).available;
-        let available = available.get_or_init(|| self.counters(pool).available(self, pool));
-        available.as_deref()
+        self.totals(pool)
+            .available(|| self.counters(pool).available(self, pool))
     }
 
     /// Other devices are held now.
     fn forget_available(&mut self) {
         for pool in self.allocated.take_touched() {
             if let Some(totals) = self.pools.get_mut(pool.index()) {
-                totals.available.take();
+                totals.forget_available();
             }
         }
     }
@@ -488,11 +425,7 @@ impl Inventory {
                 .resize_with(pool.index() + 1, PoolTotals::default);
         }
         let totals = &mut self.pools[pool.index()];
-        totals.add(slice.generation);
-        totals.slices.insert(slot);
-        totals.counted += u32::from(counts(slice));
-        totals.layout.take();
-        totals.available.take();
+        totals.add(slot, slice);
         for device in devices {
             if device.index() >= self.published.len() {
                 self.published.resize(device.index() + 1, 0);
@@ -505,28 +438,13 @@ impl Inventory {
 
     fn withdraw(&mut self, slot: u32, entry: &Entry) {
         let totals = &mut self.pools[entry.pool.index()];
-        totals.remove(entry.slice.generation);
-        totals.slices.remove(&slot);
-        totals.counted -= u32::from(counts(&entry.slice));
-        totals.layout.take();
-        totals.available.take();
+        totals.remove(slot, &entry.slice);
         for device in &entry.devices {
             let count = &mut self.published[device.index()];
             *count -= 1;
             totals.duplicates -= u32::from(*count == 1);
         }
     }
-}
-
-/// Whether counters matter for the slice's pool because of it.
-fn counts(slice: &ResourceSlice) -> bool {
-    let consumes = |device: &Device| {
-        device
-            .extra
-            .as_ref()
-            .is_some_and(|extra| !extra.consumes.is_empty())
-    };
-    !slice.counters.is_empty() || slice.devices.iter().any(consumes)
 }
 
 #[cfg(test)]

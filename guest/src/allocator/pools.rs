@@ -168,29 +168,30 @@ impl NodePools {
         }
         let kept = &self.slices[start..];
         let generation = generation_of(kept[0]);
+        // The counters are those of the newest generation, whatever the node can reach.
+        let is_obsolete = totals.newest().is_some_and(|newest| newest > generation);
+        if is_obsolete && (profile.newest_generation_counts_everywhere() || totals.has_counters()) {
+            self.slices.truncate(start);
+            return;
+        }
         let wanted = inventory
             .entry(deciding_slice(kept, inventory, profile))
             .slice
             .resource_slice_count;
         let mut incomplete = kept.len() as i64 != wanted;
         if incomplete && profile.completeness_over_whole_pool() {
-            if totals.newest().is_some_and(|newest| newest > generation) {
+            if is_obsolete {
                 self.slices.truncate(start);
                 return;
             }
             incomplete = i64::from(totals.slices_of(generation)) != wanted;
-        }
-        // The counters are those of the newest generation, whatever the node can reach.
-        if totals.has_counters() && totals.newest().is_some_and(|newest| newest > generation) {
-            self.slices.truncate(start);
-            return;
         }
         let repeats = doubled || totals.duplicates > 0;
         self.pools.push(Pool {
             slices: start..self.slices.len(),
             candidates: 0..0,
             incomplete,
-            invalid: false,
+            invalid: profile.disagreeing_counts_invalidate_pool() && totals.disagrees(generation),
             repeats,
         });
     }
@@ -219,7 +220,7 @@ impl NodePools {
             }
             if pool.repeats && find_repeats(&mut self.candidates, start) {
                 self.has_repeats = true;
-                pool.invalid = profile.duplicate_devices_invalidate_pool();
+                pool.invalid |= profile.duplicate_devices_invalidate_pool();
             }
             let key = inventory.entry(self.slices[pool.slices.start]).pool;
             if inventory.totals(key).has_counters() {

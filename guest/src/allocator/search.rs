@@ -20,6 +20,8 @@ const STEPS_PER_LOOK: u64 = 4_096;
 pub(crate) enum Halt {
     /// As upstream: the error of the whole pod.
     Error(String),
+    /// The node is refused with this text.
+    BadPool(String),
     /// The step budget is used up; working on this request (index in the plan).
     OutOfSteps(usize),
 }

@@ -75,7 +75,7 @@ fn refusal(outcome: Outcome) -> Status {
         Outcome::Allocated(_) => Status::success(),
         Outcome::DoesNotFit => Status::unresolvable("cannot allocate all claims"),
         Outcome::InvalidPools => Status::unresolvable(INVALID_POOLS),
-        Outcome::BudgetExhausted(text) => Status::unresolvable(text),
+        Outcome::BudgetExhausted(text) | Outcome::BadPool(text) => Status::unresolvable(text),
         Outcome::InvalidObject(text) => Status::new(Code::InvalidObject, text),
         Outcome::Error(text) => Status::error(text),
     }

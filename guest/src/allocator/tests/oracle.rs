@@ -171,7 +171,8 @@ impl<'a> Oracle<'a> {
             let mut devices = slice.devices.iter();
             !slice.counters.is_empty() || devices.any(|device| !consumed(device).is_empty())
         });
-        if uses_counters && all_of_pool().any(|slice| slice.generation > first.generation) {
+        let newest_counts = uses_counters || self.profile.newest_generation_counts_everywhere();
+        if newest_counts && all_of_pool().any(|slice| slice.generation > first.generation) {
             return;
         }
         if count != first.resource_slice_count && self.profile.completeness_over_whole_pool() {
@@ -196,6 +197,12 @@ impl<'a> Oracle<'a> {
             .any(|device| !names.insert(&device.name));
         let invalid = repeated && self.profile.duplicate_devices_invalidate_pool();
         let generation = slices[kept[0]].generation;
+        let counts: BTreeSet<i64> = all_of_pool()
+            .filter(|slice| slice.generation == generation)
+            .map(|slice| slice.resource_slice_count)
+            .collect();
+        let invalid =
+            invalid || (counts.len() > 1 && self.profile.disagreeing_counts_invalidate_pool());
         let invalid = invalid || self.counters_are_invalid(driver, pool, generation);
         self.pools.push(Pool {
             slices: kept,

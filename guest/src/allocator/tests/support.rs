@@ -189,7 +189,7 @@ pub fn short(outcome: &Outcome) -> String {
         }
         Outcome::DoesNotFit => "does not fit".into(),
         Outcome::InvalidPools => "invalid pools".into(),
-        Outcome::Error(text) => format!("error: {text}"),
+        Outcome::Error(text) | Outcome::BadPool(text) => format!("error: {text}"),
         Outcome::InvalidObject(text) => format!("invalid object: {text}"),
         Outcome::BudgetExhausted(text) => format!("budget: {text}"),
     }
