@@ -4,6 +4,7 @@
 //! term are ANDed, and a term without requirements matches nothing.
 
 use crate::api;
+use crate::go_quote::quoted;
 
 /// A parsed node selector.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -169,69 +170,62 @@ fn parse_label(
     if let Err(message) = check_label_key(&requirement.key) {
         errors.add(
             &format!("{path}.key"),
-            &format!("Invalid value: {:?}: {message}", requirement.key),
+            &invalid(&quoted(&requirement.key), &message),
         );
     }
-    let test = match requirement.operator.as_str() {
+    let number_of_values = match requirement.operator.as_str() {
         "In" | "NotIn" if values.is_empty() => {
-            errors.add(
-                &format!("{path}.values"),
-                "Invalid value: []: must not be empty for operators In and NotIn",
-            );
-            None
+            Err("for 'in', 'notin' operators, values set can't be empty")
         }
-        "In" => Some(LabelTest::In(values.clone())),
-        "NotIn" => Some(LabelTest::NotIn(values.clone())),
         "Exists" | "DoesNotExist" if !values.is_empty() => {
-            errors.add(
-                &format!("{path}.values"),
-                "Invalid value: must be empty for operators Exists and DoesNotExist",
-            );
-            None
+            Err("values set must be empty for exists and does not exist")
         }
-        "Exists" => Some(LabelTest::Exists),
-        "DoesNotExist" => Some(LabelTest::DoesNotExist),
-        operator => parse_bound(values, path, errors).map(|bound| {
-            if operator == "Gt" {
-                LabelTest::Greater(bound)
-            } else {
-                LabelTest::Less(bound)
-            }
-        }),
+        "Gt" | "Lt" if values.len() != 1 => {
+            Err("for 'Gt', 'Lt' operators, exactly one value is required")
+        }
+        _ => Ok(()),
     };
+    if let Err(message) = number_of_values {
+        errors.add(
+            &format!("{path}.values"),
+            &invalid(&go_list(values), message),
+        );
+    }
+    let mut bound = 0;
+    if matches!(requirement.operator.as_str(), "Gt" | "Lt") {
+        for (i, value) in values.iter().enumerate() {
+            match value.parse() {
+                Ok(number) => bound = number,
+                Err(_) => errors.add(
+                    &format!("{path}.values[{i}]"),
+                    &invalid(
+                        &quoted(value),
+                        "for 'Gt', 'Lt' operators, the value must be an integer",
+                    ),
+                ),
+            }
+        }
+    }
     for (i, value) in values.iter().enumerate() {
         if let Err(message) = check_label_value(value) {
             errors.add(
-                &format!("{path}.values[{i}]"),
-                &format!("Invalid value: {value:?}: {message}"),
+                &format!("{path}.values[{i}][{}]", requirement.key),
+                &invalid(&quoted(value), &message),
             );
         }
     }
-    if errors.0.len() > before {
-        return None;
-    }
-    test.map(|test| LabelRequirement {
+    let test = match requirement.operator.as_str() {
+        "In" => LabelTest::In(values.clone()),
+        "NotIn" => LabelTest::NotIn(values.clone()),
+        "Exists" => LabelTest::Exists,
+        "DoesNotExist" => LabelTest::DoesNotExist,
+        "Gt" => LabelTest::Greater(bound),
+        _ => LabelTest::Less(bound),
+    };
+    (errors.0.len() == before).then(|| LabelRequirement {
         key: requirement.key.clone(),
         test,
     })
-}
-
-fn parse_bound(values: &[String], path: &str, errors: &mut Errors) -> Option<i64> {
-    let [value] = values else {
-        errors.add(
-            &format!("{path}.values"),
-            "Invalid value: exactly one value is needed for operators Gt and Lt",
-        );
-        return None;
-    };
-    let bound = value.parse::<i64>().ok();
-    if bound.is_none() {
-        errors.add(
-            &format!("{path}.values[0]"),
-            &format!("Invalid value: {value:?}: must be an integer for operators Gt and Lt"),
-        );
-    }
-    bound
 }
 
 fn parse_field(
@@ -253,7 +247,7 @@ fn parse_field(
     let [value] = requirement.values.as_slice() else {
         errors.add(
             &format!("{path}.values"),
-            "Invalid value: exactly one value is needed",
+            &invalid(&go_list(&requirement.values), "must have one element"),
         );
         return None;
     };
@@ -264,47 +258,127 @@ fn parse_field(
     })
 }
 
+fn invalid(value: &str, message: &str) -> String {
+    format!("Invalid value: {value}: {message}")
+}
+
+/// A list of strings as Go's `%#v` prints it; an empty one is taken for an absent one.
+fn go_list(values: &[String]) -> String {
+    if values.is_empty() {
+        return "[]string(nil)".into();
+    }
+    let values: Vec<String> = values.iter().map(|value| quoted(value)).collect();
+    format!("[]string{{{}}}", values.join(", "))
+}
+
 fn unsupported(operator: &str, known: &[&str]) -> String {
-    let known: Vec<String> = known.iter().map(|name| format!("{name:?}")).collect();
+    let known: Vec<String> = known.iter().map(|name| quoted(name)).collect();
     format!(
-        "Unsupported value: {operator:?}: supported values: {}",
+        "Unsupported value: {}: supported values: {}",
+        quoted(operator),
         known.join(", ")
     )
 }
 
-/// A label key: a name, optionally after a DNS subdomain and a slash.
-fn check_label_key(key: &str) -> Result<(), &'static str> {
+/// What upstream says of a text that has another form than it should.
+fn malformed(rule: &str, examples: &[&str], regex: &str) -> String {
+    let examples: Vec<String> = examples
+        .iter()
+        .map(|example| format!("'{example}', "))
+        .collect();
+    format!(
+        "{rule} (e.g. {}regex used for validation is '{regex}')",
+        examples.join(" or ")
+    )
+}
+
+const NAME_RULE: &str = "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an \
+                         alphanumeric character";
+const NAME_EXAMPLES: [&str; 3] = ["MyName", "my.name", "123-abc"];
+const NAME_REGEX: &str = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]";
+const NAME_LIMIT: usize = 63;
+const SUBDOMAIN_LIMIT: usize = 253;
+
+/// A label key: a name, optionally after a DNS subdomain and a slash. The error lists all that is wrong.
+fn check_label_key(key: &str) -> Result<(), String> {
     let mut parts = key.split('/');
     let (prefix, name) = match (parts.next(), parts.next(), parts.next()) {
         (Some(name), None, None) => (None, name),
         (Some(prefix), Some(name), None) => (Some(prefix), name),
-        _ => return Err("a label key has at most one slash"),
+        _ => {
+            return Err(format!(
+                "a qualified name {} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')",
+                malformed(NAME_RULE, &NAME_EXAMPLES, NAME_REGEX)
+            ));
+        }
     };
-    if prefix.is_some_and(|prefix| !is_dns_subdomain(prefix)) {
-        return Err("the part of a label key before the slash must be a DNS subdomain");
+    let mut wrong = match prefix {
+        None => Vec::new(),
+        Some("") => vec!["prefix part must be non-empty".to_owned()],
+        Some(prefix) => check_dns_subdomain(prefix),
+    };
+    if name.is_empty() {
+        wrong.push("name part must be non-empty".to_owned());
+    } else if name.len() > NAME_LIMIT {
+        wrong.push(format!("name part {}", too_long(NAME_LIMIT)));
     }
-    if name.is_empty() || !is_label_text(name) {
-        return Err(
-            "the name of a label key must be 1 to 63 letters, digits, '-', '_' or '.', with a letter or digit at both ends",
-        );
+    if !is_label_text(name) {
+        let text = malformed(NAME_RULE, &NAME_EXAMPLES, NAME_REGEX);
+        wrong.push(format!("name part {text}"));
     }
-    Ok(())
+    none_wrong(wrong)
 }
 
-fn check_label_value(value: &str) -> Result<(), &'static str> {
-    if value.is_empty() || is_label_text(value) {
-        return Ok(());
+fn check_label_value(value: &str) -> Result<(), String> {
+    let mut wrong = Vec::new();
+    if value.len() > NAME_LIMIT {
+        wrong.push(too_long(NAME_LIMIT));
     }
-    Err(
-        "a label value must be empty or up to 63 letters, digits, '-', '_' or '.', with a letter or digit at both ends",
-    )
+    if !value.is_empty() && !is_label_text(value) {
+        wrong.push(malformed(
+            &format!(
+                "a valid label must be an empty string or {}",
+                &NAME_RULE["must ".len()..]
+            ),
+            &["MyValue", "my_value", "12345"],
+            &format!("({NAME_REGEX})?"),
+        ));
+    }
+    none_wrong(wrong)
+}
+
+fn check_dns_subdomain(text: &str) -> Vec<String> {
+    let mut wrong = Vec::new();
+    if text.len() > SUBDOMAIN_LIMIT {
+        wrong.push(format!("prefix part {}", too_long(SUBDOMAIN_LIMIT)));
+    }
+    if !is_dns_subdomain(text) {
+        let text = malformed(
+            "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start \
+             and end with an alphanumeric character",
+            &["example.com"],
+            r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*",
+        );
+        wrong.push(format!("prefix part {text}"));
+    }
+    wrong
+}
+
+fn too_long(limit: usize) -> String {
+    format!("must be no more than {limit} characters")
+}
+
+fn none_wrong(wrong: Vec<String>) -> Result<(), String> {
+    match wrong.is_empty() {
+        true => Ok(()),
+        false => Err(wrong.join("; ")),
+    }
 }
 
 fn is_label_text(text: &str) -> bool {
     let bytes = text.as_bytes();
     let inner = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
-    bytes.len() <= 63
-        && bytes.first().is_some_and(u8::is_ascii_alphanumeric)
+    bytes.first().is_some_and(u8::is_ascii_alphanumeric)
         && bytes.last().is_some_and(u8::is_ascii_alphanumeric)
         && bytes.iter().all(inner)
 }
@@ -317,7 +391,7 @@ fn is_dns_subdomain(text: &str) -> bool {
             && bytes.last().is_some_and(lower)
             && bytes.iter().all(|byte| lower(byte) || *byte == b'-')
     };
-    text.len() <= 253 && text.split('.').all(label)
+    text.split('.').all(label)
 }
 
 #[cfg(test)]

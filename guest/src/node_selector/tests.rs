@@ -205,11 +205,11 @@ fn bad_requirements_name_their_field() {
     );
     check_error_at(
         labels(&[("zone", "In", &["ok", "not ok"])]),
-        &format!("{expressions}.values[1]"),
+        &format!("{expressions}.values[1][zone]"),
     );
     check_error_at(
         labels(&[("zone", "In", &[&"x".repeat(64)])]),
-        &format!("{expressions}.values[0]"),
+        &format!("{expressions}.values[0][zone]"),
     );
     let fields_path = "nodeSelectorTerms[0].matchFields[0]";
     check_error_at(
@@ -249,4 +249,106 @@ fn key_and_value_syntax() {
     for value in ["-5", "+5", "a ", ".a", "a/b"] {
         assert!(check_label_value(value).is_err(), "{value}");
     }
+}
+
+/// The texts of the API machinery's own validation, which the plugin hands on.
+#[test]
+fn texts_of_bad_requirements() {
+    let at = "nodeSelectorTerms[0].matchExpressions[0]";
+    let form = "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric \
+                character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is \
+                '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
+    let value_form = "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must \
+                      start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used \
+                      for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')";
+    let cases: [(&str, &str, &[&str], String); 9] = [
+        (
+            "zone",
+            "In",
+            &[],
+            format!(
+                "{at}.values: Invalid value: []string(nil): for 'in', 'notin' operators, values set can't be empty"
+            ),
+        ),
+        (
+            "zone",
+            "Exists",
+            &["a", "b"],
+            format!(
+                "{at}.values: Invalid value: []string{{\"a\", \"b\"}}: values set must be empty for exists and does not exist"
+            ),
+        ),
+        (
+            "zone",
+            "Gt",
+            &[],
+            format!(
+                "{at}.values: Invalid value: []string(nil): for 'Gt', 'Lt' operators, exactly one value is required"
+            ),
+        ),
+        (
+            "zone",
+            "Lt",
+            &["x"],
+            format!(
+                "{at}.values[0]: Invalid value: \"x\": for 'Gt', 'Lt' operators, the value must be an integer"
+            ),
+        ),
+        // Negative numbers are integers, but no label values.
+        (
+            "zone",
+            "Gt",
+            &["-1"],
+            format!("{at}.values[0][zone]: Invalid value: \"-1\": {value_form}"),
+        ),
+        (
+            "-x",
+            "Exists",
+            &[],
+            format!("{at}.key: Invalid value: \"-x\": name part {form}"),
+        ),
+        (
+            "",
+            "Exists",
+            &[],
+            format!("{at}.key: Invalid value: \"\": name part must be non-empty; name part {form}"),
+        ),
+        (
+            "a/b/c",
+            "Exists",
+            &[],
+            format!(
+                "{at}.key: Invalid value: \"a/b/c\": a qualified name {form} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"
+            ),
+        ),
+        (
+            "/x",
+            "Exists",
+            &[],
+            format!("{at}.key: Invalid value: \"/x\": prefix part must be non-empty"),
+        ),
+    ];
+    for (key, operator, values, text) in cases {
+        check(&[labels(&[(key, operator, values)])], Err(&text));
+    }
+    check(
+        &[fields(&[("metadata.name", "In", &[])])],
+        Err(
+            "nodeSelectorTerms[0].matchFields[0].values: Invalid value: []string(nil): must have one element",
+        ),
+    );
+    check(
+        &[labels(&[("zone", "Lt", &["x", "1"])])],
+        Err(&format!(
+            "[{at}.values: Invalid value: []string{{\"x\", \"1\"}}: for 'Gt', 'Lt' operators, exactly one value is required, \
+             {at}.values[0]: Invalid value: \"x\": for 'Gt', 'Lt' operators, the value must be an integer]"
+        )),
+    );
+    let long = "x".repeat(64);
+    check(
+        &[labels(&[(&long, "Exists", &[])])],
+        Err(&format!(
+            "{at}.key: Invalid value: \"{long}\": name part must be no more than 63 characters"
+        )),
+    );
 }
