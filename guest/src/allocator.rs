@@ -192,8 +192,10 @@ impl Allocator {
             admin_holds: !profile.admin_access_in_results(),
             admin_marks: profile.admin_access_excludes_own_devices(),
         };
-        let found = search.check().and_then(|()| search.run());
-        self.steps_used = steps - search.steps_left;
+        let checked = search.check();
+        let before = search.steps_left;
+        let found = checked.and_then(|()| search.run());
+        self.steps_used = before - search.steps_left;
         match found {
             Ok(true) => Ok(Solution {
                 plan,
@@ -213,7 +215,8 @@ impl Allocator {
         }
     }
 
-    /// Devices that the last attempt visited.
+    /// Devices that the last search visited. Those that were looked at to find all that an All request means are counted
+    /// against the limit, but not here.
     pub fn steps_used(&self) -> u64 {
         self.steps_used
     }

@@ -255,11 +255,6 @@ impl Profile {
         self.minor >= 36
     }
 
-    /// Slices of a newer generation make older ones of the pool obsolete, whichever nodes they are for.
-    pub fn newest_generation_counts_everywhere(&self) -> bool {
-        self.minor >= 36
-    }
-
     /// A pool whose slices disagree about their number is invalid.
     pub fn disagreeing_counts_invalidate_pool(&self) -> bool {
         self.minor >= 36

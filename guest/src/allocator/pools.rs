@@ -170,7 +170,7 @@ impl NodePools {
         let generation = generation_of(kept[0]);
         // The counters are those of the newest generation, whatever the node can reach.
         let is_obsolete = totals.newest().is_some_and(|newest| newest > generation);
-        if is_obsolete && (profile.newest_generation_counts_everywhere() || totals.has_counters()) {
+        if is_obsolete && totals.has_counters() {
             self.slices.truncate(start);
             return;
         }

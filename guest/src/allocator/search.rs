@@ -111,7 +111,7 @@ impl Search<'_, '_> {
         if want.needed == 0 {
             // L1: an All request without devices is never satisfied. Otherwise an alternative that needs nothing.
             let stays_empty = want.all.is_some() && self.profile.all_mode_needs_a_device();
-            return !stays_empty && !(at.enters_group && self.offers_choice(at.want));
+            return !(stays_empty || at.enters_group && self.offers_choice(at.want));
         }
         at.k >= want.needed
     }

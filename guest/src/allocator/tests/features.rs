@@ -2,7 +2,7 @@
 //! what results look like.
 
 use super::support::*;
-use crate::allocator::{DEFAULT_STEPS, Inventory};
+use crate::allocator::{DEFAULT_STEPS, Inventory, Limits, Outcome, TIMED_OUT};
 use crate::api::{
     Attribute, Device, DeviceTaintRule, Reach, ResourceSlice, TaintEffect, TaintSelector,
 };
@@ -570,4 +570,57 @@ fn all_devices_of_a_pool_that_spans_nodes() {
         ask(vec![missing]),
         "error: claim ns/c, request r: asks for all devices, but resource pool drv/p is currently being updated"
     );
+}
+
+/// Eight equal devices are wanted where there are three of each kind, after many others: that takes long.
+#[test]
+fn a_search_that_takes_too_long_is_an_error_not_a_refusal() {
+    let devices: Vec<_> = (0..60)
+        .map(|i| {
+            device(
+                &format!("d{i}"),
+                &[("n", Attribute::Int(i / 3)), ("m", Attribute::Int(i % 20))],
+            )
+        })
+        .collect();
+    let requests = (0..5).map(|i| count(&format!("r{i}"), 4)).collect();
+    let asks = matching(claim("c", requests), "drv/n", &["r3", "r4"]);
+    let cluster = Cluster::new(vec![slice("s", "p", devices)], vec![asks]);
+    let (inventory, profile) = (cluster.inventory(), Profile::current());
+    let fits = |is_late: bool| {
+        let claims = cluster
+            .claims
+            .iter()
+            .cloned()
+            .map(std::rc::Rc::new)
+            .collect();
+        let mut allocator = crate::allocator::Allocator::new(claims);
+        let mut lookup = |name: &str| cluster.find_class(name).cloned().map(std::rc::Rc::new);
+        let looks = std::cell::Cell::new(0);
+        let clock = || {
+            looks.set(looks.get() + 1);
+            is_late
+        };
+        let limits = Limits {
+            steps: 50_000,
+            is_late: Some(&clock),
+        };
+        let mut stub = Stub::default();
+        let found = allocator.fits(
+            &cluster.node,
+            &inventory,
+            &mut lookup,
+            &mut stub,
+            &profile,
+            limits,
+        );
+        (found, looks.get())
+    };
+    assert_eq!(fits(true), (Err(Outcome::Error(TIMED_OUT.into())), 1));
+    let (found, looks) = fits(false);
+    assert!(
+        matches!(found, Err(Outcome::BudgetExhausted(_))),
+        "{found:?}"
+    );
+    assert_eq!(looks, 50_000 / 4_096);
 }

@@ -140,14 +140,12 @@ fn slices(rng: &mut Rng, uses: &Uses) -> Vec<ResourceSlice> {
 
 /// Gives the pools counters, in slices of their own or together with devices, and rarely not those that devices need.
 fn add_counters(rng: &mut Rng, slices: &mut Vec<ResourceSlice>) {
-    for i in 0..slices.len() {
-        for device in &mut slices[i].devices {
-            if chance(rng, 0.7) {
-                let name = one_of(rng, &["s", "s", "t"]);
-                let amounts = [("c", rng.i64(0..4)), ("d", rng.i64(0..3))];
-                let amounts = &amounts[..rng.usize(1..=2)];
-                *device = consuming(device.clone(), name, amounts);
-            }
+    for device in slices.iter_mut().flat_map(|slice| &mut slice.devices) {
+        if chance(rng, 0.7) {
+            let name = one_of(rng, &["s", "s", "t"]);
+            let amounts = [("c", rng.i64(0..4)), ("d", rng.i64(0..3))];
+            let amounts = &amounts[..rng.usize(1..=2)];
+            *device = consuming(device.clone(), name, amounts);
         }
     }
     let pools: std::collections::BTreeSet<_> = slices

@@ -171,8 +171,7 @@ impl<'a> Oracle<'a> {
             let mut devices = slice.devices.iter();
             !slice.counters.is_empty() || devices.any(|device| !consumed(device).is_empty())
         });
-        let newest_counts = uses_counters || self.profile.newest_generation_counts_everywhere();
-        if newest_counts && all_of_pool().any(|slice| slice.generation > first.generation) {
+        if uses_counters && all_of_pool().any(|slice| slice.generation > first.generation) {
             return;
         }
         if count != first.resource_slice_count && self.profile.completeness_over_whole_pool() {

@@ -364,10 +364,10 @@ fn l4_completeness_over_the_whole_pool() {
     let exact = vec![claim("c", vec![count("r", 1)])];
     Cluster::new(vec![part("a", "n1", 1), part("b", "n2", 2)], exact.clone())
         .check("r:p/a", "does not fit");
-    // Also where the count is reached: the pool has moved to another node.
+    // With the count reached nothing else is looked at.
     let mut reached = vec![part("a", "n1", 1), part("b", "n2", 2)];
     reached[0].resource_slice_count = 1;
-    Cluster::new(reached, exact).check("r:p/a", "does not fit");
+    Cluster::new(reached, exact).check("r:p/a", "r:p/a");
     // Slices that nobody can reach count as well.
     let mut nowhere = vec![part("a", "n1", 1), part("b", "n1", 1)];
     nowhere[1].reach = Reach::Nowhere;

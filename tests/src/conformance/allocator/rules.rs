@@ -9,13 +9,14 @@ use super::case::{Answer, Case};
 
 /// Why an object is refused for a field: its feature is not implemented, or it is off in the line, where upstream ignores the
 /// field.
-const REFUSED: [&str; 6] = [
+const REFUSED: [&str; 7] = [
     "feature not implemented: DRAConsumableCapacity",
     "feature not implemented: DRADerivedAttributes",
     "feature not implemented: DRADeviceBindingConditions",
     "feature not implemented: DRADeviceCompatibilityGroups",
     "feature not implemented: DRANodeAllocatableResources",
     "fields of a feature that is off are refused: DRADeviceTaints",
+    "fields of a feature that is off are refused: DRAPartitionableDevices",
 ];
 
 /// The rule for a gate that an object needs.
