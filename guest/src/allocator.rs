@@ -14,11 +14,15 @@ mod names;
 mod pools;
 
 mod allocated;
+mod counters;
+mod rules;
+mod totals;
 
 mod constraints;
 mod requests;
 pub mod selectors;
 
+mod alternatives;
 mod checks;
 mod lists;
 mod pruning;
@@ -44,6 +48,28 @@ pub const STEPS_FLAG: &str = "--search-steps";
 /// Why a node is refused when an invalid pool may be the cause (D5).
 pub const INVALID_POOLS: &str = "invalid resource pools were encountered";
 
+/// What ends an attempt before its time.
+#[derive(Clone, Copy)]
+pub struct Limits<'a> {
+    /// Devices that it may visit.
+    pub steps: u64,
+    /// Whether it has taken too long; asked now and then, if it has not ended soon.
+    pub is_late: Option<&'a dyn Fn() -> bool>,
+}
+
+impl Limits<'_> {
+    /// Only the number of steps.
+    pub fn steps(steps: u64) -> Self {
+        Self {
+            steps,
+            is_late: None,
+        }
+    }
+}
+
+/// Why an attempt failed that took too long.
+pub const TIMED_OUT: &str = "timed out trying to allocate devices";
+
 /// The answer for one node.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Outcome {
@@ -53,6 +79,8 @@ pub enum Outcome {
     DoesNotFit,
     /// As `DoesNotFit`, and the node sees an invalid pool: refused with [`INVALID_POOLS`]. The pod may fit elsewhere.
     InvalidPools,
+    /// An All request meets a pool that is not to be used: the node is refused with this text. The pod may fit elsewhere.
+    BadPool(String),
     /// The attempt of the pod ends with this error, on whatever node.
     Error(String),
     /// An object that the node can reach cannot be used as it is given; fail closed with this message.
@@ -92,7 +120,8 @@ impl Allocator {
         &self.claims
     }
 
-    /// Whether the claims can be allocated on a node: as [`Self::allocate`], without the work of writing the results down.
+    /// Whether the claims can be allocated on a node, and how much the alternatives that are chosen there are preferred: as
+    /// [`Self::allocate`], without the work of writing the results down.
     pub fn fits(
         &mut self,
         node: &Node,
@@ -100,10 +129,11 @@ impl Allocator {
         classes: &mut ClassLookup<'_>,
         selectors: &mut dyn Selectors,
         profile: &Profile,
-        steps: u64,
-    ) -> Result<(), Outcome> {
-        let solution = self.search(node, inventory, classes, selectors, profile, steps)?;
-        solution.check(inventory).map_err(Outcome::Error)
+        limits: Limits<'_>,
+    ) -> Result<i64, Outcome> {
+        let solution = self.search(node, inventory, classes, selectors, profile, limits)?;
+        solution.check(inventory).map_err(Outcome::Error)?;
+        Ok(solution.score())
     }
 
     /// Tries one node. `steps` is the number of devices that the attempt may visit.
@@ -120,7 +150,8 @@ impl Allocator {
         profile: &Profile,
         steps: u64,
     ) -> Outcome {
-        match self.search(node, inventory, classes, selectors, profile, steps) {
+        let limits = Limits::steps(steps);
+        match self.search(node, inventory, classes, selectors, profile, limits) {
             Ok(solution) => solution
                 .build(inventory, profile)
                 .map_or_else(Outcome::Error, Outcome::Allocated),
@@ -135,8 +166,9 @@ impl Allocator {
         classes: &mut ClassLookup<'_>,
         selectors: &mut dyn Selectors,
         profile: &Profile,
-        steps: u64,
+        limits: Limits<'_>,
     ) -> Result<Solution<'_>, Outcome> {
+        let steps = limits.steps;
         self.steps_used = 0;
         if let Some(message) = inventory.invalid_for(node) {
             return Err(Outcome::InvalidObject(message.into()));
@@ -155,30 +187,36 @@ impl Allocator {
             selectors,
             lists: &mut self.lists,
             steps_left: steps,
+            is_late: limits.is_late,
             hard_at: steps.checked_sub(self.hard_after),
             admin_holds: !profile.admin_access_in_results(),
             admin_marks: profile.admin_access_excludes_own_devices(),
         };
-        let found = search.check().and_then(|()| search.run());
-        self.steps_used = steps - search.steps_left;
+        let checked = search.check();
+        let before = search.steps_left;
+        let found = checked.and_then(|()| search.run());
+        self.steps_used = before - search.steps_left;
         match found {
             Ok(true) => Ok(Solution {
                 plan,
                 pools: &self.pools,
                 picks: &self.lists.picks,
+                chosen: &self.lists.chosen,
             }),
             Ok(false) if self.pools.pools.iter().any(|pool| pool.invalid) => {
                 Err(Outcome::InvalidPools)
             }
             Ok(false) => Err(Outcome::DoesNotFit),
             Err(Halt::Error(error)) => Err(Outcome::Error(error)),
+            Err(Halt::BadPool(text)) => Err(Outcome::BadPool(text)),
             Err(Halt::OutOfSteps(request)) => {
                 Err(Outcome::BudgetExhausted(out_of_steps(plan, request, steps)))
             }
         }
     }
 
-    /// Devices that the last attempt visited.
+    /// Devices that the last search visited. Those that were looked at to find all that an All request means are counted
+    /// against the limit, but not here.
     pub fn steps_used(&self) -> u64 {
         self.steps_used
     }

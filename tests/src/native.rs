@@ -316,7 +316,9 @@ impl SchedulingInstance for NativeInstance {
     }
 
     fn filter(&mut self, cycle: CycleId, nodes: &[Slot]) -> Result<Answers, PluginError> {
-        let answers = in_cycle!(self, cycle, |cycle| self.plugin.filter(cycle, nodes));
+        let answers = in_cycle!(self, cycle, |cycle| self
+            .plugin
+            .filter(&self.host, cycle, nodes));
         Ok(Answers {
             verdicts: answers.verdicts,
             statuses: answers.statuses.into_iter().map(to_status).collect(),
@@ -343,10 +345,12 @@ impl SchedulingInstance for NativeInstance {
 
     fn score(
         &mut self,
-        _cycle: CycleId,
+        cycle: CycleId,
         nodes: &[Slot],
     ) -> Result<Result<Vec<i64>, Status>, PluginError> {
-        Ok(Ok(vec![0; nodes.len()]))
+        Ok(Ok(in_cycle!(self, cycle, |cycle| plugin::Plugin::score(
+            cycle, nodes
+        ))))
     }
 
     fn reserve(&mut self, cycle: CycleId, node: Slot) -> Result<Progress, PluginError> {
@@ -600,6 +604,10 @@ impl guest::Host for NativeHost {
             target: from_guest_ref(target),
         })
         .map(|_| ())
+    }
+
+    fn now(&self) -> u64 {
+        self.with(|services| services.now())
     }
 
     fn sleep(&self, nanoseconds: u64) -> Result<(), guest::SleepError> {

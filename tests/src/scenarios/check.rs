@@ -248,29 +248,6 @@ fn device(result: &Value) -> String {
     format!("{request}={driver}/{pool}/{device}")
 }
 
-/// A scenario that needs a gate which is not implemented ends with the message that says so, for every pod.
-pub fn fail_closed_differences(gates: &[String], output: &Value) -> Vec<String> {
-    let mut found = Vec::new();
-    for pod in output["pods"].as_array().into_iter().flatten() {
-        let (verdict, message) = (text(&pod["verdict"]), text(&pod["message"]));
-        let names_object = [
-            "ResourceClaim ",
-            "ResourceSlice ",
-            "DeviceClass ",
-            "DeviceTaintRule ",
-        ]
-        .iter()
-        .any(|kind| message.contains(kind));
-        let names_gate = gates
-            .iter()
-            .any(|gate| message.contains(&format!("(gate {gate})")));
-        if verdict != "input-error" || !names_object || !names_gate {
-            found.push(format!("{}: {verdict}: {message}", name_of(pod)));
-        }
-    }
-    found
-}
-
 /// `-o yaml` must tell the same: the node of each pod, and who has reserved a claim.
 pub fn yaml_differences(expected: &Expected, output: &Value, yaml: &Finished) -> Vec<String> {
     let read = dractl::manifest::read_text("-o yaml", &yaml.stdout, &|_| true);

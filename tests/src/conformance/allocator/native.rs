@@ -84,7 +84,9 @@ fn run(case: &Case<'_>, config: &Value, node: &Value) -> Result<Answer, Trouble>
             || Answer::Error(text.clone()),
             |gate| Answer::NotImplemented(gate.to_owned()),
         ),
-        Outcome::Error(text) | Outcome::BudgetExhausted(text) => Answer::Error(text),
+        Outcome::Error(text) | Outcome::BadPool(text) | Outcome::BudgetExhausted(text) => {
+            Answer::Error(text)
+        }
     })
 }
 
