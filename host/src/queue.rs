@@ -14,10 +14,12 @@ use crate::plugin::{Action, Hint, ObjectEvent};
 
 pub mod interests;
 mod pod;
+mod relevance;
 mod wake;
 
 use interests::Interests;
 pub use pod::{Advisor, Gate, QueuedPod, Rejection, Retry};
+use relevance::{node_changed, pod_changed};
 pub use wake::Wake;
 
 /// Nanoseconds of the virtual clock.
@@ -135,7 +137,7 @@ impl Queue {
             return;
         };
         let old = std::mem::replace(&mut queued.pod, pod.clone());
-        if !self.pool.contains(&order) || !concerns_scheduling(&old, &pod) {
+        if !self.pool.contains(&order) || !pod_changed(&old, &pod) {
             return;
         }
         let event = ObjectEvent {
@@ -229,7 +231,7 @@ impl Queue {
 
     /// Something happened. A pod is not woken by what happens to itself.
     pub fn on_event(&mut self, event: &ObjectEvent, now: Time, advisor: &mut dyn Advisor) {
-        if !self.interests.concerns_any(event) {
+        if !self.interests.concerns_any(event) || !node_changed(event) {
             return;
         }
         let wake = Wake::event(event);
@@ -443,21 +445,6 @@ impl Queue {
         }
         worths
     }
-}
-
-/// Whether a pod changed in more than bookkeeping; upstream's `isPodUpdated`.
-fn concerns_scheduling(old: &Object, new: &Object) -> bool {
-    let part = |object: &Object, pointer: &str| object.value().pointer(pointer).cloned();
-    [
-        "/spec",
-        "/metadata/labels",
-        "/metadata/annotations",
-        "/metadata/deletionTimestamp",
-        "/metadata/ownerReferences",
-    ]
-    .into_iter()
-    .chain(["/status/resourceClaimStatuses"])
-    .any(|pointer| part(old, pointer) != part(new, pointer))
 }
 
 #[cfg(test)]

@@ -109,23 +109,42 @@ fn with_hints_the_answers_wake_the_pod() {
     expect(&output, 0, "scheduled", "", &retried);
 }
 
-/// Nobody is woken by what happens to another pod's claim or context; pod1 only by the flush of the pool, 300 s after its last
-/// refusal, because pod0 was bound since.
+/// Nobody is woken by what happens to another pod's claims or context. The loser is only tried again by the flush of the pool,
+/// 300 s after its last refusal at 1 s.
 #[test]
 fn with_hints_other_pods_sleep() {
-    let output = run(
-        "classic-driver-recheck",
-        &format!("{CLASSIC} {HINTS} --classic-driver"),
+    let flags = format!("{CLASSIC} {HINTS} --classic-driver");
+    let output = run("classic-driver-shortage", &flags);
+    let context = "1 s PodSchedulingContext/Update gpu-test3/";
+    expect(
+        &output,
+        0,
+        "scheduled",
+        "",
+        &["1 s ResourceClaim/Update gpu-test3/gpu0 after PreBind"],
     );
     let retried = [
-        "1 s PodSchedulingContext/Update gpu-test3/pod0 after PreBind",
-        "30.1 s ResourceClaim/Update gpu-test3/wanted after Filter",
+        &format!("{context}pod1 after PreBind"),
+        "301 s flush after Filter",
     ];
-    expect(&output, 0, "scheduled", "", &retried);
+    expect(&output, 1, "unschedulable", "Filter", &retried);
+    let retried = [
+        &format!("{context}pod2 after PreBind"),
+        "3 s ResourceClaim/Update gpu-test3/fpga after PreBind",
+    ];
+    expect(&output, 2, "scheduled", "", &retried);
+
+    let output = run("classic-driver-freed", &flags);
+    expect(
+        &output,
+        0,
+        "scheduled",
+        "",
+        &[&format!("{context}pod0 after PreBind")],
+    );
     let retried = [
         "1 s ResourceClaim/Update gpu-test3/idle after Filter",
         "3 s PodSchedulingContext/Update gpu-test3/pod1 after PreBind",
-        "303 s flush after Filter",
     ];
     expect(&output, 1, "unschedulable", "Filter", &retried);
 }

@@ -188,3 +188,35 @@ fn those_due_at_once_come_by_priority() {
     let names: Vec<&str> = attempts.iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!(names, ["high", "low", "low-too", "high", "low", "low-too"]);
 }
+
+/// Kubelets report every few seconds: only what a scheduler reads of a node counts.
+#[test]
+fn a_node_s_heartbeat_wakes_nobody() {
+    let node = |status: serde_json::Value| {
+        let node = json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n"}, "status": status});
+        Object::from_value(node).unwrap()
+    };
+    let beat = |at: &str, ready: &str| {
+        let ready = json!({"type": "Ready", "status": ready, "lastHeartbeatTime": at});
+        json!({"allocatable": {"cpu": "1"}, "images": [at], "conditions": [ready]})
+    };
+    let mut more = beat("2", "True");
+    more["allocatable"]["cpu"] = "2".into();
+    for (status, wakes) in [
+        (beat("2", "True"), false),
+        (beat("2", "False"), true),
+        (more, true),
+    ] {
+        let mut bench = bench(vec![plain("Node", &[Action::Add, Action::Update])]);
+        bench.refuse("a", by("P"));
+        bench.now = SECOND;
+        let event = ObjectEvent {
+            kind: Kind::new("Node"),
+            action: Action::Update,
+            old: Some(node(beat("1", "True"))),
+            new: Some(node(status)),
+        };
+        bench.queue.on_event(&event, bench.now, &mut bench.advisor);
+        assert_eq!(bench.pop().is_some(), wakes);
+    }
+}
