@@ -8,12 +8,12 @@ mod stream;
 
 use std::collections::BTreeMap;
 
-use crate::api::{ApiServer, Caller, WatchEvent, WatchType};
+use crate::api::{ApiServer, Caller, Operation, WatchEvent, WatchType};
 use crate::clock::{Clock, SECOND};
 use crate::object::{Kind, Object, ObjectRef};
 use crate::plugin::{
     Action, ApiCall, ApiError, Change, Entry, InFlight, InFlightChange, LogLevel, ObjectEvent,
-    Page, Revision, Services, Slot,
+    Page, Revision, Services, Slot, Verb,
 };
 use crate::stand_ins;
 use crate::stand_ins::claim_controller::ClaimController;
@@ -100,6 +100,21 @@ impl Cluster {
         std::mem::take(&mut self.events)
     }
 
+    /// Shows what plugins wrote from this call on, whatever the watch has told of it: a pod that is tried again must not take
+    /// for its own what its last attempt gave back.
+    pub fn show_writes_since(&mut self, call: u64) {
+        let written = self.api.calls_since(call).filter(|call| {
+            call.caller == Caller::Plugin
+                && call.took_effect
+                && call.operation != Operation::Api(Verb::Get)
+        });
+        let written: Vec<ObjectRef> = written.map(|call| call.target.clone()).collect();
+        for id in written {
+            let stored = self.api.shown(&id.kind, &id.namespace, &id.name).cloned();
+            stored.into_iter().for_each(|object| self.cache(object));
+        }
+    }
+
     /// Reads a kind anew from the API server, as an informer does after it lost its watch.
     pub fn relist(&mut self, kind: &Kind) {
         self.api.watch().forget(kind);
@@ -151,9 +166,20 @@ impl Cluster {
         self.caches.get(kind)?.by_slot(slot)
     }
 
-    /// Assigns a pod to a node.
+    /// Assigns a pod to a node. Where the answer leaves open whether the server did it, the pod is looked at: its claims
+    /// must stay reserved if it did.
     pub fn bind(&mut self, pod: &ObjectRef, node: &str) -> Result<Object, ApiError> {
-        self.api.bind(Caller::Scheduler, pod, node)
+        let bound = self.api.bind(Caller::Scheduler, pod, node);
+        let done = |stored: &&Object| {
+            stored.id().uid == pod.uid && stored.text("/spec/nodeName") == Some(node)
+        };
+        match bound {
+            Err(error) if error.leaves_open() => {
+                let stored = self.api.shown(&pod.kind, &pod.namespace, &pod.name);
+                stored.filter(done).cloned().ok_or(error)
+            }
+            bound => bound,
+        }
     }
 
     /// The API server, for calls of the host's own, for faults and for the journal.
@@ -364,8 +390,16 @@ impl Services for Cluster {
         self.tell(event);
     }
 
+    /// Where the answer leaves open whether the server did it, the cache learns what is stored: the plugin gives up its entry
+    /// in flight, and an allocation that was written must not look free until the watch tells of it.
     fn call(&mut self, call: ApiCall) -> Result<Option<Object>, ApiError> {
-        self.api.call(Caller::Plugin, &call)
+        let result = self.api.call(Caller::Plugin, &call);
+        if result.as_ref().is_err_and(ApiError::leaves_open) {
+            let (kind, namespace, name) = call.target();
+            let stored = self.api.shown(kind, namespace, name).cloned();
+            stored.into_iter().for_each(|object| self.cache(object));
+        }
+        result
     }
 
     fn now(&mut self) -> u64 {
