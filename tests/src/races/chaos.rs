@@ -59,7 +59,7 @@ impl Chaos {
             8..=11 => inject(world, trace),
             12..=13 => touch(world, trace),
             14 => delete_pod(world, trace),
-            15 => clean(world, trace),
+            15 => _ = clean(world, trace),
             16..=17 => appear(world, trace),
             18..=19 if world.classic() => {
                 let busy = classic::drive(&mut world.cluster());
@@ -158,7 +158,8 @@ fn inject(world: &mut World, trace: Trace) {
             "{operation:?} number {nth} from now fails: {reason:?}, but is done: {after_effect}"
         )
     });
-    world.faults = true;
+    // The reservation was written and not heard of, or is not taken back.
+    world.keeps |= after_effect || operation == Operation::Api(Verb::PatchStatus);
     let message = format!("injected {reason:?}");
     world.cluster().api().inject(Fault {
         operation: Some(operation),
@@ -195,7 +196,9 @@ fn delete_pod(world: &mut World, trace: Trace) {
 }
 
 /// The claim controller's part: pods that are gone have nothing reserved, and what nobody uses is deallocated.
-pub fn clean(world: &mut World, trace: Trace) {
+/// Tells whether there was any.
+pub fn clean(world: &mut World, trace: Trace) -> bool {
+    let mut busy = false;
     let (pods, claims) = {
         let cluster = world.cluster();
         (stored(&cluster, POD), stored(&cluster, CLAIM))
@@ -224,8 +227,9 @@ pub fn clean(world: &mut World, trace: Trace) {
         if idle && let Some(status) = value["status"].as_object_mut() {
             status.shift_remove("allocation");
         }
-        world.call(&ApiCall::UpdateStatus { object: of(value) });
+        busy |= world.call(&ApiCall::UpdateStatus { object: of(value) });
     }
+    busy
 }
 
 /// An object that was not there from the start.

@@ -156,7 +156,7 @@ pub fn finally(world: &World, outcomes: &[PodOutcome], kicked: bool) -> Result<(
             return Err(format!("{}: {warning}", outcome.pod.id()));
         }
         refusal_is_true(world, cluster, outcome, kicked)?;
-        if !world.faults {
+        if !world.keeps {
             nothing_is_kept(cluster, outcome)?;
         }
     }
@@ -175,9 +175,7 @@ fn refusal_is_true(
         Ended::Bound { .. } => return Ok(()),
         other => return Err(format!("{} ended as {other:?}", outcome.pod.id())),
     };
-    // An error is not repeated until something changes.
-    let forgiven = failure.status.code == Code::Error && !kicked;
-    if forgiven || uses_classic(cluster, &outcome.pod) {
+    if !kicked && ended_in_error(outcome) || uses_classic(cluster, &outcome.pod) {
         return Ok(());
     }
     match node_for(world, cluster, &outcome.pod) {
@@ -188,6 +186,11 @@ fn refusal_is_true(
         )),
         None => Ok(()),
     }
+}
+
+/// An error is not repeated until something changes.
+pub fn ended_in_error(outcome: &PodOutcome) -> bool {
+    matches!(&outcome.ended, Ended::Failed(failure) if failure.status.code == Code::Error)
 }
 
 /// A node on which the pod's claims are or can be allocated.
@@ -231,7 +234,7 @@ fn free(cluster: &Cluster, node: &str) -> usize {
     free
 }
 
-/// Where no call failed, a pod that is not bound has nothing reserved.
+/// A pod that is not bound has nothing reserved, unless the call that would have taken it back failed.
 fn nothing_is_kept(cluster: &Cluster, outcome: &PodOutcome) -> Result<(), String> {
     if matches!(outcome.ended, Ended::Bound { .. }) {
         return Ok(());

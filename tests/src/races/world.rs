@@ -39,8 +39,8 @@ pub struct World {
     pub counts: BTreeMap<String, usize>,
     /// Objects that appear later.
     pub late: Vec<Object>,
-    /// Whether calls were made to fail.
-    pub faults: bool,
+    /// Whether a call was made to fail after which a pod may keep a reservation that it does not need.
+    pub keeps: bool,
     api_version: &'static str,
 }
 
@@ -59,7 +59,7 @@ impl World {
             cluster: Arc::new(Mutex::new(Cluster::new(settings))),
             counts: BTreeMap::new(),
             late: Vec::new(),
-            faults: false,
+            keeps: false,
             api_version: match config {
                 0 => "resource.k8s.io/v1",
                 _ => "resource.k8s.io/v1alpha3",
@@ -211,10 +211,16 @@ pub fn stored(cluster: &Cluster, kind: &str) -> Vec<Object> {
     cluster.stored().list(&Kind::new(kind)).cloned().collect()
 }
 
+/// What stands at a path; `Value::pointer` would allocate for each name, very many times.
+fn at<'v>(object: &'v Value, path: &str) -> Option<&'v Value> {
+    path.split('/')
+        .skip(1)
+        .try_fold(object, |value, name| value.get(name))
+}
+
 /// A list in an object; absent is empty.
-pub fn list<'v>(object: &'v Value, pointer: &str) -> &'v [Value] {
-    object
-        .pointer(pointer)
+pub fn list<'v>(object: &'v Value, path: &str) -> &'v [Value] {
+    at(object, path)
         .and_then(Value::as_array)
         .map_or(&[], Vec::as_slice)
 }
@@ -241,5 +247,5 @@ pub fn claim(cluster: &Cluster, name: &str) -> Option<Object> {
 
 /// Whether `status.allocation` is there.
 pub fn is_allocated(claim: &Object) -> bool {
-    claim.value().pointer("/status/allocation").is_some()
+    at(claim.value(), "/status/allocation").is_some()
 }

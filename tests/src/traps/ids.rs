@@ -31,7 +31,7 @@ const NOT_IN_PAIRS: [(usize, &str); 10] = [
 fn named() -> BTreeMap<String, BTreeSet<String>> {
     let mut named: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for file in text_files() {
-        if !file.path.ends_with(".rs") || !(file.path.contains("tests")) {
+        if !file.path.ends_with(".rs") || !file.path.contains("tests") {
             continue;
         }
         let lines: Vec<&str> = file.text.lines().map(str::trim).collect();
