@@ -355,7 +355,9 @@ impl Cycle<'_> {
             self.reached = Point::PostFilter;
             // A nominated node matters to preemption only, which this host does not do.
             let nomination = self.instance.post_filter(id)?;
-            if !nomination.status.reasons.is_empty() {
+            // What nobody can place before its object is corrected is not helped by what PostFilter may say.
+            let unreadable = failure.status.code == Code::InvalidObject;
+            if !nomination.status.reasons.is_empty() && !unreadable {
                 let message = format!(
                     "{}. {}",
                     failure.status.message(),

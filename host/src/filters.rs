@@ -200,11 +200,7 @@ impl Filters {
             allocatable: Allocatable::of(value, &mut self.names),
             used: self.used_index(&node.id().name),
         };
-        let problem = facts
-            .allocatable
-            .as_ref()
-            .err()
-            .map(|problem| format!("{}: {problem}", node.id()));
+        let problem = facts.allocatable.as_ref().err().cloned();
         self.remove_node(slot);
         for name in facts.allocatable.iter().flat_map(Allocatable::others) {
             *self.stated.entry(name).or_default() += 1;
@@ -244,10 +240,7 @@ impl Filters {
         let requested = Resources::requested_by(pod.value());
         let (mut resources, problem) = match requested {
             Ok(resources) => (resources, Ok(())),
-            Err(problem) => (
-                Resources::default(),
-                Err(format!("{}: {problem}", pod.id())),
-            ),
+            Err(problem) => (Resources::default(), Err(problem)),
         };
         resources.intern(&mut self.names);
         let node = self.used_index(node);

@@ -23,7 +23,7 @@ use std::sync::Arc;
 
 use crate::object::{Kind, Object};
 pub use error::{InputError, ObjectError, Origin, Warning};
-pub use kinds::needed_by_host;
+pub use kinds::{is_slip_of, needed_by_host};
 use objects::Collector;
 pub(crate) use problems::problem_of;
 

@@ -66,11 +66,13 @@ impl fmt::Display for ObjectRef {
 
 /// What stands at a path of names and indexes. `Value::pointer` allocates for each name, and this is done very often.
 fn at<'v>(value: &'v Value, path: &str) -> Option<&'v Value> {
-    path.split('/').skip(1).try_fold(value, |value, name| match value {
-        Value::Object(fields) => fields.get(name),
-        Value::Array(items) => items.get(name.parse::<usize>().ok()?),
-        _ => None,
-    })
+    path.split('/')
+        .skip(1)
+        .try_fold(value, |value, name| match value {
+            Value::Object(fields) => fields.get(name),
+            Value::Array(items) => items.get(name.parse::<usize>().ok()?),
+            _ => None,
+        })
 }
 
 /// An immutable API object. Cheap to clone.

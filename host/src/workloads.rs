@@ -3,6 +3,7 @@
 //! Upstream: the controllers for Deployment, ReplicaSet, ReplicationController, StatefulSet, DaemonSet and Job, as far as
 //! the scheduler sees their work. Names are stable: `<workload>-<number>`.
 
+mod circles;
 mod count;
 mod daemon_set;
 mod owners;
@@ -32,13 +33,17 @@ const KINDS: [&str; 6] = [
     "StatefulSet.apps",
 ];
 
+/// Makes pods too, but at its own times.
+const CRON_JOB: &str = "CronJob.batch";
+
 /// Replaces every workload object by its pods, and says so. One whose pods, or whose ReplicaSet, are in the input is only
-/// dropped: a scheduler has no use for it.
+/// dropped: a scheduler has no use for it. Objects that own each other in a circle are errors.
 pub fn expand(input: &mut Input) {
+    circles::remove(input);
     if !input
         .objects
         .iter()
-        .any(|object| is_workload(&object.id().kind))
+        .any(|object| is_workload(&object.id().kind) || object.id().kind.as_str() == CRON_JOB)
     {
         return;
     }
@@ -46,6 +51,10 @@ pub fn expand(input: &mut Input) {
     let origins = std::mem::take(&mut input.origins);
     let mut expansion = Expansion::new(&objects, &input.object_errors);
     for (object, origin) in objects.iter().zip(origins) {
+        if object.id().kind.as_str() == CRON_JOB {
+            input.warnings.extend(expansion.not_due(object));
+            continue;
+        }
         if !is_workload(&object.id().kind) {
             input.objects.push(object.clone());
             input.origins.push(origin);
@@ -130,6 +139,16 @@ impl Expansion {
             names,
             made: 0,
         }
+    }
+
+    /// What to say of a CronJob, whose pods are pending at times that a dump does not tell.
+    fn not_due(&self, cron_job: &Object) -> Option<Warning> {
+        let message = "not expanded: its pods come when it is due; to place those of one run, add the output of \
+            `kubectl create job NAME --from=cronjob/... --dry-run=client -o yaml`";
+        (!self.owners.has_dependents(cron_job)).then(|| Warning {
+            object: display(cron_job),
+            message: message.replace("...", &cron_job.id().name),
+        })
     }
 
     /// The pods that are missing.

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use crate::command::{Finished, dractl_with};
 
 mod objects;
+mod owners;
 mod selectors;
 mod values;
 

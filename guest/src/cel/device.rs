@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::value::{Key, Map, Value};
 use crate::api;
+use crate::go_quote::quoted;
 use crate::quantity::Quantity;
 use crate::semver::Version;
 
@@ -77,12 +78,21 @@ impl DeviceData {
     }
 }
 
+/// How many problems of one device are told.
+const SHOWN_PROBLEMS: usize = 4;
+
+/// How much of a bad value is told.
+const SHOWN_CHARACTERS: usize = 64;
+
 /// Why a device cannot be converted, if so, without converting it: a malformed one fails every expression, also those that
 /// would not look at it.
 pub fn malformed(device: &api::Device) -> Option<String> {
     let attribute = |(name, value): &(Arc<str>, api::Attribute)| {
         let problem = match value {
-            api::Attribute::Version(text) => Version::parse(text).err()?.to_string(),
+            api::Attribute::Version(text) => {
+                let problem = Version::parse(text).err()?;
+                format!("{} is not a semantic version ({problem})", shown(text))
+            }
             api::Attribute::Unknown => "has no value of a known kind".to_owned(),
             api::Attribute::Int(_) | api::Attribute::Bool(_) | api::Attribute::String(_) => {
                 return None;
@@ -92,11 +102,23 @@ pub fn malformed(device: &api::Device) -> Option<String> {
     };
     let capacity = |(name, text): &(Arc<str>, Arc<str>)| {
         let problem = Quantity::parse(text).err()?;
-        Some(format!("capacity {name}: {problem}"))
+        let text = shown(text);
+        Some(format!(
+            "capacity {name}: {text} is not a quantity ({problem})"
+        ))
     };
-    let mut attributes = device.attributes.iter().filter_map(attribute);
-    let first = attributes.next();
-    first.or_else(|| device.capacity.iter().find_map(capacity))
+    let attributes = device.attributes.iter().filter_map(attribute);
+    let all = attributes.chain(device.capacity.iter().filter_map(capacity));
+    let first: Vec<String> = all.take(SHOWN_PROBLEMS).collect();
+    (!first.is_empty()).then(|| first.join(", "))
+}
+
+/// The text in quotes, its beginning if it is long.
+fn shown(text: &str) -> String {
+    match text.char_indices().nth(SHOWN_CHARACTERS) {
+        Some((end, _)) => quoted(&text[..end]) + "...",
+        None => quoted(text),
+    }
 }
 
 impl DeviceValue {

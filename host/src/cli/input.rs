@@ -9,11 +9,11 @@ use anyhow::bail;
 use serde_json::json;
 
 use crate::cluster::{Cluster, Settings};
-use crate::manifest::{self, ObjectError, needed_by_host};
+use crate::manifest::{self, ObjectError, is_slip_of, needed_by_host};
 use crate::object::{Kind, Object, ObjectRef};
 use crate::plugin::{Code, Description, Status};
 use crate::report::WarningReport;
-use crate::report::claims::{named_by, unnamed_claim};
+use crate::report::claims::{named_by, unnamed_claim, untold_claims};
 use crate::scheduler::outcome::PodOutcome;
 use crate::workloads;
 
@@ -84,6 +84,7 @@ pub(super) fn read(
     if cluster.count(&Kind::new("Node")) == 0 {
         bail!(no_node(&input.object_errors));
     }
+    warnings.extend(devices_look_free(&cluster));
     let input_errors = affected(&cluster, &input.object_errors);
     let unreadable_pods = unreadable(&input.object_errors);
     Ok(Loaded {
@@ -107,6 +108,22 @@ fn no_node(errors: &[ObjectError]) -> String {
         Some(error) => format!("no usable Node in the input: {error}"),
         None => "no Node in the input: pods cannot be placed; add the output of `kubectl get nodes -o yaml`".to_owned(),
     }
+}
+
+/// Pods with a node whose devices cannot be known.
+fn devices_look_free(cluster: &Cluster) -> Vec<WarningReport> {
+    let kind = Kind::new("Pod");
+    let mut pods: Vec<_> = cluster.list(&kind).collect();
+    pods.sort_by_key(|entry| entry.slot);
+    let warnings = pods.into_iter().flat_map(|entry| {
+        let pod = &entry.object;
+        let messages = untold_claims(pod, cluster).into_iter();
+        messages.map(|message| WarningReport {
+            object: pod.id().to_string(),
+            message,
+        })
+    });
+    warnings.collect()
 }
 
 /// Objects in an API version that the plugin does not declare.
@@ -149,23 +166,10 @@ fn unknown_versions(objects: &[Object], plugin: &Description) -> Vec<WarningRepo
     objects.iter().filter_map(warning).collect()
 }
 
-/// The kind that a plugin reads and of which this one is a slip: another case, a plural, one letter too many or too few.
+/// The kind that a plugin reads and of which this one is a slip.
 fn meant_kind<'p>(kind: &Kind, plugin: &'p Description) -> Option<&'p str> {
-    let singular = |kind: &Kind| kind.short().trim_end_matches('s').to_ascii_lowercase();
-    let given = singular(kind);
-    let is_near = |known: &Kind| {
-        let known = singular(known);
-        let pairs = || given.bytes().zip(known.bytes());
-        let prefix = pairs().take_while(|(a, b)| a == b).count();
-        let longer = given.len().max(known.len());
-        let shorter = given.len().min(known.len());
-        let ends = given.bytes().rev().zip(known.bytes().rev());
-        let suffix = ends.take_while(|(a, b)| a == b).count();
-        longer - prefix - suffix.min(shorter - prefix) <= 1
-    };
     let mut known = plugin.accesses.iter().map(|access| &access.kind);
-    let near = known.find(|known| group(known) == group(kind) && is_near(known))?;
-    Some(near.short())
+    Some(known.find(|known| is_slip_of(kind, known))?.short())
 }
 
 /// Pods that cannot be scheduled because of what they or an object that they name say.

@@ -562,7 +562,9 @@ fn a_bind_whose_outcome_is_open_is_looked_at() {
         cluster.load(vec![object(pod)]);
         let fault = failing(Operation::Bind, reason, after_effect);
         cluster.api().inject(fault);
-        let pod = cluster.entry(&Kind::new("Pod"), "ns", "p").expect("the pod");
+        let pod = cluster
+            .entry(&Kind::new("Pod"), "ns", "p")
+            .expect("the pod");
         let pod = pod.object.id().clone();
         assert_eq!(cluster.bind(&pod, "n").is_ok(), bound, "{reason:?}");
     }

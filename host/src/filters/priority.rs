@@ -19,11 +19,10 @@ const BUILT_IN: [(&str, i64); 2] = [
 pub struct PriorityClasses(BTreeMap<String, (i64, bool)>);
 
 impl PriorityClasses {
-    /// Adds or replaces a class.
+    /// Adds or replaces a class. The error names the field.
     pub fn put(&mut self, class: &Object) -> Result<(), String> {
         let value = class.value().get("value").and_then(Value::as_i64);
-        let value =
-            value.ok_or_else(|| format!("{}: value is missing or not an integer", class.id()))?;
+        let value = value.ok_or_else(|| "value is missing or not an integer".to_owned())?;
         let is_default = class
             .value()
             .get("globalDefault")
@@ -71,7 +70,7 @@ impl PriorityClasses {
         match pod.text("/spec/priorityClassName").unwrap_or_default() {
             "" => Ok(self.default_value()),
             name => self.value_of(name).ok_or_else(|| {
-                format!("PriorityClass {name} is not in the input; add it, or the pod is scheduled with the default priority")
+                format!("there is no usable PriorityClass {name} in the input; add it, or the pod is scheduled with the default priority")
             }),
         }
     }
@@ -135,12 +134,9 @@ mod tests {
     }
 
     #[test]
-    fn a_class_without_value_is_named() {
+    fn a_class_without_value_is_an_error() {
         let class = json!({"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": "c"}});
         let result = PriorityClasses::default().put(&Object::from_value(class).expect("a class"));
-        assert_eq!(
-            result,
-            Err("PriorityClass c: value is missing or not an integer".to_owned())
-        );
+        assert_eq!(result, Err("value is missing or not an integer".to_owned()));
     }
 }

@@ -355,7 +355,7 @@ fn what_cannot_be_read_is_named() {
     let problem = filters.put_node(0, &bad);
     assert_eq!(
         problem,
-        Err("Node n: status.allocatable[memory]: \"lots\" is not a quantity".to_owned())
+        Err("status.allocatable[memory]: \"lots\" is not a quantity".to_owned())
     );
     assert!(
         verdict(&filters, &pod("p", json!({})))
@@ -363,7 +363,7 @@ fn what_cannot_be_read_is_named() {
     );
     let problem = filters.put_pod(&placed("q", "Running", "1..2"));
     assert!(problem.is_err_and(|problem| {
-        problem.starts_with("Pod default/q: spec.containers[0].resources.requests[cpu]")
+        problem.starts_with("spec.containers[0].resources.requests[cpu]")
     }));
 }
 

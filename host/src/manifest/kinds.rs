@@ -29,7 +29,8 @@ const CORE: [&str; 19] = [
 ];
 
 /// Kinds that the host reads, whatever plugin runs.
-const NEEDED: [&str; 9] = [
+const NEEDED: [&str; 10] = [
+    "CronJob.batch",
     "DaemonSet.apps",
     "Deployment.apps",
     "Job.batch",
@@ -57,6 +58,40 @@ pub(super) fn is_core(kind: &str) -> bool {
 /// Whether the host reads objects of this kind itself: pods and what makes them, nodes, priority classes.
 pub fn needed_by_host(kind: &Kind) -> bool {
     NEEDED.contains(&kind.as_str())
+}
+
+/// Versions in which the kinds of [`NEEDED`] outside the core group were ever served.
+const VERSIONS: [&str; 5] = ["v1", "v1beta2", "v1beta1", "v1alpha1", "v2alpha1"];
+
+/// Whether the host reads this kind, which has a group, and the version is none of it.
+pub(super) fn is_unknown_version(kind: &Kind, version: &str) -> bool {
+    needed_by_host(kind) && !VERSIONS.contains(&version)
+}
+
+/// The kind that the host reads and of which this one, of the same group, is a slip.
+pub(super) fn meant_by_host(kind: &Kind) -> Option<&'static str> {
+    if needed_by_host(kind) || is_core(kind.as_str()) {
+        return None;
+    }
+    NEEDED
+        .into_iter()
+        .find(|known| is_slip_of(kind, &Kind::new(known)))
+}
+
+/// Whether a kind is a slip of a known one of its group: another case, a plural, one letter too many, too few or wrong.
+pub fn is_slip_of(kind: &Kind, known: &Kind) -> bool {
+    let split = |kind: &Kind| {
+        let (short, group) = kind.as_str().split_once('.').unwrap_or((kind.as_str(), ""));
+        let singular = short.trim_end_matches('s').to_ascii_lowercase();
+        (singular, group.to_owned())
+    };
+    let ((given, group), (known, known_group)) = (split(kind), split(known));
+    let (longer, shorter) = (given.len().max(known.len()), given.len().min(known.len()));
+    let alike =
+        |pairs: &mut dyn Iterator<Item = (u8, u8)>| pairs.take_while(|(a, b)| a == b).count();
+    let prefix = alike(&mut given.bytes().zip(known.bytes()));
+    let suffix = alike(&mut given.bytes().rev().zip(known.bytes().rev()));
+    group == known_group && longer - prefix - suffix.min(shorter - prefix) <= 1
 }
 
 /// Whether a kind is certainly none that a scheduler plugin asks for.

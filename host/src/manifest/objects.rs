@@ -375,6 +375,21 @@ impl Header {
                         "apiVersion {:?} is not of the form group/version",
                         brief(version)
                     ));
+                } else if let Some(meant) = kinds::meant_by_host(&self.kind) {
+                    let meant = Kind::new(meant);
+                    self.problem = Some(format!(
+                        "kind {} is not known, did you mean {}?",
+                        brief(kind),
+                        meant.short()
+                    ));
+                    self.kind = meant;
+                } else if let Some((group, number)) = version.split_once('/')
+                    && kinds::is_unknown_version(&self.kind, number)
+                {
+                    self.problem = Some(format!(
+                        "apiVersion {:?} is not a version of {kind}; write {group}/v1",
+                        brief(version)
+                    ));
                 } else if !version.contains('/') && !kinds::is_core(kind) {
                     self.problem = Some(format!(
                         "{} has no kind {}; correct its apiVersion",

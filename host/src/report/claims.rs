@@ -125,6 +125,30 @@ pub fn unnamed_claim(pod: &Object) -> Option<String> {
     ))
 }
 
+/// Claims of a pod that has a node and therefore must have devices, of which the input does not tell: each with a sentence.
+pub fn untold_claims(pod: &Object, cluster: &Cluster) -> Vec<String> {
+    let node = pod.text("/spec/nodeName").unwrap_or_default();
+    let over = matches!(pod.text("/status/phase"), Some("Succeeded" | "Failed"));
+    if node.is_empty() || over {
+        return Vec::new();
+    }
+    let untold = |entry: &Value| {
+        let name = claim_name(pod, entry)?;
+        let problem = match object(pod, name, cluster) {
+            None => "is not in the input",
+            Some(claim) if claim.value().pointer("/status/allocation").is_none() => {
+                "is not allocated in the input"
+            }
+            Some(_) => return None,
+        };
+        let namespace = &pod.id().namespace;
+        Some(format!(
+            "runs on {node}, but its ResourceClaim {namespace}/{name} {problem}: the devices that it uses look free"
+        ))
+    };
+    entries(pod).filter_map(untold).collect()
+}
+
 /// Objects that a pod depends on by name: its claims, their templates, and the classes that these claims name. Kind, namespace and
 /// name each.
 pub fn named_by(pod: &Object, cluster: &Cluster) -> Vec<(Kind, Arc<str>, String)> {

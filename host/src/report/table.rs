@@ -94,10 +94,10 @@ pub fn write(
 pub fn write_stats(stats: &Stats, out: &mut dyn Write) -> io::Result<()> {
     writeln!(
         out,
-        "{} pods in {} cycles, {} nodes visited; load {:.1} ms, scheduling {:.1} ms ({:.0} pods/s)",
-        stats.pods,
-        stats.cycles,
-        stats.nodes_visited,
+        "{} in {}, {} visited; load {:.1} ms, scheduling {:.1} ms ({:.0} pods/s)",
+        counted(stats.pods as u64, "pod"),
+        counted(stats.cycles, "cycle"),
+        counted(stats.nodes_visited, "node"),
         stats.load_ms,
         stats.elapsed_ms,
         stats.pods_per_second
@@ -110,6 +110,10 @@ pub fn write_stats(stats: &Stats, out: &mut dyn Write) -> io::Result<()> {
         stats.bytes_in,
         stats.peak_memory_bytes as f64 / f64::from(1 << 20)
     )
+}
+
+fn counted(count: u64, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
 /// Writes all warnings, for people; one that several pods share is written once.

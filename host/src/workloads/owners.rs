@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::namespace_of;
 use crate::object::Object;
 
-/// Everything that some pod or ReplicaSet names as its owner.
+/// Everything that some pod, ReplicaSet or Job names as its owner.
 pub(super) struct Owners {
     uids: HashSet<String>,
     /// Namespace, kind and name.
@@ -15,7 +15,7 @@ pub(super) struct Owners {
 }
 
 impl Owners {
-    /// Of the pods and ReplicaSets of the input.
+    /// Of the pods, ReplicaSets and Jobs of the input.
     pub(super) fn of(objects: &[Object]) -> Self {
         let mut owners = Self {
             uids: HashSet::new(),
@@ -23,7 +23,7 @@ impl Owners {
         };
         for object in objects {
             let kind = object.id().kind.as_str();
-            if kind == "Pod" || kind == "ReplicaSet.apps" {
+            if matches!(kind, "Pod" | "ReplicaSet.apps" | "Job.batch") {
                 owners.add(object);
             }
         }

@@ -340,3 +340,31 @@ fn all_workloads_together_are_bounded() {
             .contains("Deployment default/w10: the workloads of the input ask for more than")
     );
 }
+
+/// Its pods are pending at times that the input does not tell; where its Jobs are in the input, those speak for it.
+#[test]
+fn a_cron_job_is_not_expanded_and_that_is_said() {
+    let cron_job = "---\napiVersion: batch/v1\nkind: CronJob\nmetadata: {name: nightly}\nspec: {jobTemplate: {}}\n";
+    let input = expanded(cron_job);
+    let [message] = &messages(&input)[..] else {
+        panic!("{:?}", messages(&input))
+    };
+    assert!(
+        message.starts_with("CronJob default/nightly: not expanded"),
+        "{message}"
+    );
+    assert!(message.contains("--from=cronjob/nightly"), "{message}");
+    assert_eq!(names(&input), [""; 0]);
+
+    let job = workload("batch/v1", "Job", "").replace(
+        "{name: w}",
+        "{name: nightly-1, ownerReferences: [{apiVersion: batch/v1, kind: CronJob, name: nightly}]}",
+    );
+    let input = expanded(&format!("{cron_job}{job}"));
+    assert_eq!(names(&input), ["Pod default/nightly-1-0"]);
+    let told = messages(&input);
+    assert!(
+        told.len() == 1 && told[0].starts_with("Job default/nightly-1"),
+        "{told:?}"
+    );
+}

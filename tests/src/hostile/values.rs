@@ -346,3 +346,62 @@ fn texts_of_a_megabyte() {
     let labelled = with(node(), "/metadata/labels", json!({"a": big()}));
     assert_fate("label", cluster(vec![labelled]), Placed(1));
 }
+
+/// The pod's error has upstream's text, which names neither slice nor device; the warning does, with field and value.
+#[test]
+fn a_bad_value_of_a_device_is_named() {
+    let device = json!({"name": "g", "attributes": {"v": {"version": "1.x"}}, "capacity": {"m": {"value": "12Gx"}}});
+    let objects = compared(
+        device,
+        "device.capacity['gpu.example.com'].m",
+        "quantity('1')",
+    );
+    let finished = simulate("bad values", list(objects).to_string().into_bytes());
+    let output = finished.json();
+    assert_eq!(output["pods"][0]["verdict"], "error");
+    assert_warned(
+        &output,
+        "ResourceSlice s1: device g: attribute v: \"1.x\" is not a semantic version",
+    );
+    assert_warned(&output, "capacity m: \"12Gx\" is not a quantity");
+}
+
+/// Each object is named once, and nothing is said about new claims where an object has to be corrected first.
+#[test]
+fn messages_name_an_object_once() {
+    let bad = with(node(), "/metadata/name", "n2".into());
+    let bad = with(bad, "/status", json!({"allocatable": {"cpu": "4x"}}));
+    let class = json!({"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": "high"}});
+    let pod = with(pod(), "/spec/priorityClassName", "high".into());
+    let mut objects = cluster(vec![
+        with(self::class(), "/apiVersion", "resource.k8s.io/v2".into()),
+        pod,
+    ]);
+    objects.extend([bad, class]);
+    let finished = simulate("named once", list(objects).to_string().into_bytes());
+    let output = finished.json();
+    assert_warned(
+        &output,
+        "Node n2: status.allocatable[cpu]: \"4x\" is not a quantity",
+    );
+    assert_warned(
+        &output,
+        "PriorityClass high: value is missing or not an integer",
+    );
+    let told = output.to_string();
+    assert!(
+        !told.contains("Node n2: Node n2") && !told.contains("PriorityClass high: PriorityClass"),
+        "{told}"
+    );
+    let pod = &output["pods"][0];
+    assert_eq!(
+        pod["message"],
+        "resource.k8s.io/v2 DeviceClass gpu: this version is not supported; convert it to resource.k8s.io/v1"
+    );
+    assert_eq!(
+        pod["warnings"],
+        json!([
+            "there is no usable PriorityClass high in the input; add it, or the pod is scheduled with the default priority"
+        ])
+    );
+}

@@ -310,3 +310,62 @@ fn paths_that_cannot_be_read_are_named() {
     let none: [&str; 0] = [];
     assert!(read(&none, &mut std::io::empty(), &|_| true).is_err());
 }
+
+/// The kind is corrected in the error, so that a pod or workload among them counts as one.
+#[test]
+fn kinds_that_are_slips_of_known_ones() {
+    for (version, kind, meant) in [
+        ("v1", "pod", "Pod"),
+        ("v1", "Pods", "Pod"),
+        ("v1", "node", "Node"),
+        ("apps/v1", "deployment", "Deployment"),
+        ("apps/v1beta2", "Deployments", "Deployment"),
+        ("apps/v1", "StatefullSet", "StatefulSet"),
+        ("batch/v1", "cronjob", "CronJob"),
+        ("scheduling.k8s.io/v1", "Priorityclass", "PriorityClass"),
+    ] {
+        let text = format!("apiVersion: {version}\nkind: {kind}\nmetadata: {{name: x}}\n");
+        let input = read_all(&text).unwrap();
+        let [error] = &input.object_errors[..] else {
+            panic!("{version} {kind}: {:?}", names(&input))
+        };
+        assert_eq!(error.object.kind.short(), meant);
+        assert_eq!(
+            error.message,
+            format!("kind {kind} is not known, did you mean {meant}?")
+        );
+    }
+    // Other kinds of these groups, and the same letters in another group.
+    for (version, kind) in [
+        ("v1", "Secret"),
+        ("v1", "PodTemplate"),
+        ("apps/v1", "ControllerRevision"),
+        ("example.com/v1", "deployment"),
+        ("example.com/v1", "Pods"),
+    ] {
+        let text = format!("apiVersion: {version}\nkind: {kind}\nmetadata: {{name: x}}\n");
+        assert_eq!(
+            errors(&read_all(&text).unwrap()),
+            [""; 0],
+            "{version} {kind}"
+        );
+    }
+}
+
+#[test]
+fn versions_that_workloads_never_had() {
+    for (version, right) in [("apps/v9", "apps/v1"), ("batch/x", "batch/v1")] {
+        let kind = if right == "apps/v1" {
+            "Deployment"
+        } else {
+            "Job"
+        };
+        let text = format!("apiVersion: {version}\nkind: {kind}\nmetadata: {{name: x}}\n");
+        let errors = errors(&read_all(&text).unwrap());
+        let expected = format!("apiVersion {version:?} is not a version of {kind}; write {right}");
+        assert!(
+            errors.len() == 1 && errors[0].ends_with(&expected),
+            "{errors:?}"
+        );
+    }
+}
