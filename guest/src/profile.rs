@@ -219,6 +219,12 @@ impl Profile {
         (self.minor >= 32).then_some(256)
     }
 
+    /// Not upstream's: a pod reserves a claim only with the allocation for which its node was chosen. Upstream appends it
+    /// blindly after a conflict (T20), also if the claim was meanwhile deallocated and allocated for another node.
+    pub fn reservation_keeps_allocation(&self) -> bool {
+        self.minor >= 32
+    }
+
     /// Classic DRA was there until 1.31; its object is deleted after a bind whatever the gate says.
     pub fn has_classic_dra(&self) -> bool {
         self.minor <= 31

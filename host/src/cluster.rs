@@ -6,15 +6,14 @@ mod in_flight;
 mod log;
 mod stream;
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::collections::BTreeMap;
 
-use crate::api::{ApiServer, Caller, WatchEvent, WatchType};
+use crate::api::{ApiServer, Caller, Operation, WatchEvent, WatchType};
 use crate::clock::{Clock, SECOND};
 use crate::object::{Kind, Object, ObjectRef};
 use crate::plugin::{
     Action, ApiCall, ApiError, Change, Entry, InFlight, InFlightChange, LogLevel, ObjectEvent,
-    Page, Revision, Services, Slot,
+    Page, Revision, Services, Slot, Verb,
 };
 use crate::stand_ins;
 use crate::stand_ins::claim_controller::ClaimController;
@@ -71,8 +70,6 @@ pub struct Cluster {
     random: fastrand::Rng,
     logs: Logs,
     page: PageLimit,
-    /// Objects of which a plugin's last write may have taken effect or not.
-    unsettled: BTreeSet<(Kind, Arc<str>, Arc<str>)>,
 }
 
 impl Cluster {
@@ -91,7 +88,6 @@ impl Cluster {
             random: fastrand::Rng::with_seed(settings.seed),
             logs: Logs::new(settings.log_level),
             page: settings.page,
-            unsettled: BTreeSet::new(),
         }
     }
 
@@ -108,6 +104,21 @@ impl Cluster {
     pub fn deliver(&mut self) -> Vec<ObjectEvent> {
         self.pump();
         std::mem::take(&mut self.events)
+    }
+
+    /// Shows what plugins wrote from this call on, whatever the watch has told of it: a pod that is tried again must not take
+    /// for its own what its last attempt gave back.
+    pub fn show_writes_since(&mut self, call: u64) {
+        let written = self.api.calls_since(call).filter(|call| {
+            call.caller == Caller::Plugin
+                && call.took_effect
+                && call.operation != Operation::Api(Verb::Get)
+        });
+        let written: Vec<ObjectRef> = written.map(|call| call.target.clone()).collect();
+        for id in written {
+            let stored = self.api.shown(&id.kind, &id.namespace, &id.name).cloned();
+            stored.into_iter().for_each(|object| self.cache(object));
+        }
     }
 
     /// Reads a kind anew from the API server, as an informer does after it lost its watch.
@@ -173,9 +184,20 @@ impl Cluster {
         self.caches.get(kind)?.by_slot(slot)
     }
 
-    /// Assigns a pod to a node.
+    /// Assigns a pod to a node. Where the answer leaves open whether the server did it, the pod is looked at: its claims
+    /// must stay reserved if it did.
     pub fn bind(&mut self, pod: &ObjectRef, node: &str) -> Result<Object, ApiError> {
-        self.api.bind(Caller::Scheduler, pod, node)
+        let bound = self.api.bind(Caller::Scheduler, pod, node);
+        let done = |stored: &&Object| {
+            stored.id().uid == pod.uid && stored.text("/spec/nodeName") == Some(node)
+        };
+        match bound {
+            Err(error) if error.leaves_open() => {
+                let stored = self.api.shown(&pod.kind, &pod.namespace, &pod.name);
+                stored.filter(done).cloned().ok_or(error)
+            }
+            bound => bound,
+        }
     }
 
     /// The API server, for calls of the host's own, for faults and for the journal.
@@ -373,20 +395,6 @@ impl Services for Cluster {
     }
 
     fn remove_in_flight(&mut self, pod_uid: &str, kind: &Kind, uid: &str, wake: bool) -> bool {
-        // The entry keeps devices in use until the caches show what became of the write, which upstream leaves to luck.
-        let held = self
-            .ledger
-            .get(kind, uid)
-            .filter(|entry| entry.holder == pod_uid);
-        if let Some(ObjectRef {
-            namespace, name, ..
-        }) = held.map(|entry| entry.target.clone())
-            && self
-                .unsettled
-                .remove(&(kind.clone(), namespace.clone(), name.clone()))
-        {
-            self.learn(kind, &namespace, &name);
-        }
         let Some(entry) = self.ledger.remove(pod_uid, kind, uid, &mut self.revision) else {
             return false;
         };
@@ -425,20 +433,15 @@ impl Services for Cluster {
         self.tell(event);
     }
 
+    /// Where the answer leaves open whether the server did it, the cache learns what is stored: the plugin gives up its entry
+    /// in flight, and an allocation that was written must not look free until the watch tells of it.
     fn call(&mut self, call: ApiCall) -> Result<Option<Object>, ApiError> {
-        let answer = self.api.call(Caller::Plugin, &call);
-        if let Some(target) = call.written() {
-            let key = (target.kind, target.namespace, target.name);
-            match &answer {
-                Err(error) if error.reason.leaves_open() => {
-                    self.unsettled.insert(key);
-                }
-                _ => {
-                    self.unsettled.remove(&key);
-                }
-            }
+        let result = self.api.call(Caller::Plugin, &call);
+        if result.as_ref().is_err_and(ApiError::leaves_open) {
+            let (kind, namespace, name) = call.target();
+            self.learn(kind, namespace, name);
         }
-        answer
+        result
     }
 
     fn now(&mut self) -> u64 {

@@ -98,6 +98,8 @@ pub struct Scheduler {
 struct Record {
     outcome: PodOutcome,
     memory: Memory,
+    /// Number of the first call of the API in its last attempt.
+    first_call: u64,
 }
 
 impl Scheduler {

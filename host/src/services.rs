@@ -20,13 +20,6 @@ pub enum ApiErrorReason {
     Other,
 }
 
-impl ApiErrorReason {
-    /// Whether a write that got this answer may have taken effect.
-    pub fn leaves_open(self) -> bool {
-        matches!(self, Self::Timeout | Self::Other)
-    }
-}
-
 /// Contract: `types.api-error`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ApiError {
@@ -34,6 +27,13 @@ pub struct ApiError {
     pub reason: ApiErrorReason,
     /// The server's text.
     pub message: String,
+}
+
+impl ApiError {
+    /// Whether the server may have done what it was asked for.
+    pub fn leaves_open(&self) -> bool {
+        matches!(self.reason, ApiErrorReason::Timeout | ApiErrorReason::Other)
+    }
 }
 
 impl fmt::Display for ApiError {
@@ -164,39 +164,34 @@ impl ApiCall {
         }
     }
 
-    /// The object that it writes, without a uid where the call names none; absent for a read.
-    pub fn written(&self) -> Option<ObjectRef> {
+    /// Kind, namespace and name of the object it is about.
+    pub fn target(&self) -> (&Kind, &str, &str) {
         match self {
-            Self::Get { .. } => None,
-            Self::Create { object }
-            | Self::Update { object }
-            | Self::UpdateStatus { object }
-            | Self::Apply { object, .. } => Some(object.id().clone()),
-            Self::PatchStatus {
+            Self::Get {
+                kind,
+                namespace,
+                name,
+            }
+            | Self::PatchStatus {
                 kind,
                 namespace,
                 name,
                 ..
-            } => Some(ObjectRef {
-                kind: kind.clone(),
-                namespace: namespace.as_str().into(),
-                name: name.as_str().into(),
-                uid: "".into(),
-            }),
-            Self::Delete { target } => Some(target.clone()),
+            } => (kind, namespace, name),
+            Self::Create { object }
+            | Self::Update { object }
+            | Self::UpdateStatus { object }
+            | Self::Apply { object, .. } => {
+                let id = object.id();
+                (&id.kind, &id.namespace, &id.name)
+            }
+            Self::Delete { target } => (&target.kind, &target.namespace, &target.name),
         }
     }
 
     /// Kind of the object it is about.
     pub fn kind(&self) -> &Kind {
-        match self {
-            Self::Get { kind, .. } | Self::PatchStatus { kind, .. } => kind,
-            Self::Create { object }
-            | Self::Update { object }
-            | Self::UpdateStatus { object }
-            | Self::Apply { object, .. } => &object.id().kind,
-            Self::Delete { target } => &target.kind,
-        }
+        self.target().0
     }
 }
 

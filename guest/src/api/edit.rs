@@ -82,6 +82,11 @@ pub fn is_allocated(claim: &Value) -> bool {
         .is_some_and(|allocation| !allocation.is_null())
 }
 
+/// Whether two copies of a claim have the same `status.allocation`.
+pub fn is_allocated_alike(claim: &Value, other: &Value) -> bool {
+    claim.pointer("/status/allocation") == other.pointer("/status/allocation")
+}
+
 /// Appends the finalizer unless it is there; tells whether it had to.
 pub fn add_finalizer(claim: &mut Value) -> bool {
     let finalizers = list(child(claim, "metadata"), "finalizers");

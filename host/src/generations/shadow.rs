@@ -192,15 +192,8 @@ fn sorted(value: Value) -> Value {
 }
 
 fn describe_call(call: &ApiCall) -> String {
-    let name: &str = match call {
-        ApiCall::Create { object }
-        | ApiCall::Update { object }
-        | ApiCall::UpdateStatus { object }
-        | ApiCall::Apply { object, .. } => &object.id().name,
-        ApiCall::Get { name, .. } | ApiCall::PatchStatus { name, .. } => name,
-        ApiCall::Delete { target } => &target.name,
-    };
-    describe_write(call.verb(), call.kind(), name)
+    let (kind, _, name) = call.target();
+    describe_write(call.verb(), kind, name)
 }
 
 /// A write to the API, by what the journal of the API server knows too.

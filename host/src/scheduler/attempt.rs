@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use super::host::ClusterHost;
+use super::intake::is_pending;
 use super::{MAX_ATTEMPTS, Scheduler, lock};
 use crate::binding_cycle::{BindingCycle, Ending};
 use crate::cycle::{Attempt, Failure, Input, Outcome, Point, schedule};
-use crate::object::Object;
+use crate::object::{Object, ObjectRef};
 use crate::plugin::{Action, Code, ObjectEvent, PluginError, Status};
 use crate::queue::Rejection;
 
@@ -31,6 +32,7 @@ impl Scheduler {
         }
         record.outcome.begin(&queued);
         record.memory.begin(state);
+        record.first_call = lock(&self.cluster).stored().calls_made();
         self.attempt(queued.pod);
     }
 
@@ -153,9 +155,18 @@ impl Scheduler {
         self.queue.on_event(&event, now, &mut self.seat);
     }
 
-    /// The attempt failed. Events that it caused itself are taken first, so that they count as happened during it.
+    /// The attempt failed. Events that it caused itself are taken first, so that they count as happened during it. A pod that
+    /// was deleted meanwhile, or bound by somebody else, is not tried again.
     fn end_attempt(&mut self, pod: &Object, failure: Failure) {
+        if let Some(record) = self.pods.get(&pod.id().uid) {
+            self.cluster().show_writes_since(record.first_call);
+        }
         self.take_events();
+        if !self.is_still_pending(pod.id()) {
+            self.queue.remove(&pod.id().uid);
+            self.pods.remove(&pod.id().uid);
+            return;
+        }
         let state = self.fingerprint();
         let now = self.now();
         let uid = &pod.id().uid;
@@ -165,6 +176,12 @@ impl Scheduler {
             record.memory.end(state, &failure);
             record.outcome.fail(failure, &self.seat.description().name);
         }
+    }
+
+    fn is_still_pending(&self, pod: &ObjectRef) -> bool {
+        let cluster = self.cluster();
+        let shown = cluster.entry(&pod.kind, &pod.namespace, &pod.name);
+        shown.is_some_and(|shown| shown.object.id().uid == pod.uid && is_pending(&shown.object))
     }
 }
 

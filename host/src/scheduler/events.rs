@@ -148,8 +148,11 @@ impl Scheduler {
             }
         }
         self.next_order += 1;
-        let memory = Memory::default();
-        self.pods
-            .insert(pod.id().uid.clone(), Record { outcome, memory });
+        let record = Record {
+            outcome,
+            memory: Memory::default(),
+            first_call: 0,
+        };
+        self.pods.insert(pod.id().uid.clone(), record);
     }
 }

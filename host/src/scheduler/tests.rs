@@ -616,6 +616,30 @@ fn a_swap_takes_effect_with_the_next_cycle_and_bindings_keep_their_version() {
     );
 }
 
+/// Its binding fails, and nothing would ever let it succeed.
+#[test]
+fn a_pod_deleted_while_it_binds_is_forgotten() {
+    let mut bench = bench(Script::default(), vec![node("n"), pod("a")]);
+    bench.scheduler.step(&mut OneAtATime);
+    let target = pod_id(&bench, "a");
+    bench
+        .cluster()
+        .api()
+        .call(Caller::Other, &ApiCall::Delete { target })
+        .unwrap();
+    assert_eq!(summary(&bench.run()), []);
+    assert_eq!(bench.scheduler.queue.iter().count(), 0);
+    let tries = bench.plugin.calls();
+    let tries = tries.iter().filter(|call| *call == "pre-filter a").count();
+    assert_eq!(tries, 1);
+}
+
+fn pod_id(bench: &Bench, name: &str) -> ObjectRef {
+    let cluster = bench.cluster();
+    let entry = cluster.entry(&Kind::new("Pod"), "ns", name).unwrap();
+    entry.object.id().clone()
+}
+
 #[test]
 fn a_pod_deleted_while_it_waits_is_forgotten() {
     let script = Script {
@@ -624,13 +648,7 @@ fn a_pod_deleted_while_it_waits_is_forgotten() {
     };
     let mut bench = bench(script, vec![node("n"), pod("a")]);
     bench.run();
-    let target = bench
-        .cluster()
-        .entry(&Kind::new("Pod"), "ns", "a")
-        .unwrap()
-        .object
-        .id()
-        .clone();
+    let target = pod_id(&bench, "a");
     bench
         .cluster()
         .api()

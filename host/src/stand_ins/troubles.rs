@@ -56,7 +56,7 @@ impl Troubles {
     /// From now on nothing goes wrong.
     pub fn end(&mut self, cluster: &mut Cluster) {
         self.relent(cluster);
-        cluster.api().forget_faults();
+        cluster.api().heal();
     }
 }
 
