@@ -98,6 +98,7 @@ pub struct Allocator {
     pools: NodePools,
     lists: Lists,
     steps_used: u64,
+    places_tried: u64,
     /// Steps after which a search is a hard one.
     hard_after: u64,
 }
@@ -111,6 +112,7 @@ impl Allocator {
             pools: NodePools::default(),
             lists: Lists::default(),
             steps_used: 0,
+            places_tried: 0,
             hard_after: pruning::HARD,
         }
     }
@@ -170,6 +172,7 @@ impl Allocator {
     ) -> Result<Solution<'_>, Outcome> {
         let steps = limits.steps;
         self.steps_used = 0;
+        self.places_tried = 0;
         if let Some(message) = inventory.invalid_for(node) {
             return Err(Outcome::InvalidObject(message.into()));
         }
@@ -188,14 +191,14 @@ impl Allocator {
             lists: &mut self.lists,
             steps_left: steps,
             is_late: limits.is_late,
+            places_tried: 0,
             hard_at: steps.checked_sub(self.hard_after),
             admin_holds: !profile.admin_access_in_results(),
             admin_marks: profile.admin_access_excludes_own_devices(),
         };
-        let checked = search.check();
-        let before = search.steps_left;
-        let found = checked.and_then(|()| search.run());
-        self.steps_used = before - search.steps_left;
+        let found = search.check().and_then(|()| search.run());
+        self.steps_used = steps - search.steps_left;
+        self.places_tried = search.places_tried;
         match found {
             Ok(true) => Ok(Solution {
                 plan,
@@ -215,8 +218,12 @@ impl Allocator {
         }
     }
 
-    /// Devices that the last search visited. Those that were looked at to find all that an All request means are counted
-    /// against the limit, but not here.
+    /// How many times the last attempt went on to look for a device, or to another alternative: what upstream counts.
+    pub fn places_tried(&self) -> u64 {
+        self.places_tried
+    }
+
+    /// Devices that the last attempt visited.
     pub fn steps_used(&self) -> u64 {
         self.steps_used
     }

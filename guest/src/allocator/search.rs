@@ -36,6 +36,8 @@ pub(crate) struct Search<'a, 's> {
     pub lists: &'s mut Lists,
     /// Devices that may still be visited.
     pub steps_left: u64,
+    /// How many times it went on to another device or alternative.
+    pub places_tried: u64,
     /// Whether the attempt has taken too long.
     pub is_late: Option<&'a dyn Fn() -> bool>,
     /// When this few steps are left, the search is a hard one: see [`Search::learn_ahead`].
@@ -73,6 +75,7 @@ impl Search<'_, '_> {
     pub(crate) fn run(&mut self) -> Result<bool, Halt> {
         let mut at = Place::first_of(0);
         loop {
+            self.places_tried += 1;
             if self.is_satisfied(&at) {
                 at = Place::first_of(self.lists.wants[at.want].next());
             }
