@@ -3,7 +3,7 @@
 //! selected node and frees those whose deallocation is asked for.
 //!
 //! It plays every driver that some claim names in `spec.controller`. What a driver would know of its hardware is taken from
-//! ResourceSlices of the same name, see [`devices`]. It acts a fixed time after what it reacts to, on the virtual clock.
+//! ResourceSlices of the same name, see `devices`. It acts a fixed time after what it reacts to, on the virtual clock.
 //! Immediate allocation is not there: 1.31 gave it up with v1alpha2.
 
 mod claims;
