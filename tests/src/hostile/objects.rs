@@ -334,7 +334,7 @@ fn replicas_beyond_reason() {
 
 #[test]
 fn what_other_objects_hide_is_told_although_the_pod_is_placed() {
-    // A claim of somebody else whose allocation leaves out the pool of one device, and a slice of another node.
+    // A claim of somebody else whose allocation has a pool of the wrong type, and a slice of another node.
     let held = |result: Value| {
         json!({"apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim", "metadata": {"name": "held", "namespace": "other"},
             "spec": {"devices": {"requests": [request("r")]}},
@@ -347,7 +347,9 @@ fn what_other_objects_hide_is_told_although_the_pod_is_placed() {
     };
     for (other, told) in [
         (
-            held(json!({"request": "r", "driver": "gpu.example.com", "device": "gpu-0"})),
+            held(
+                json!({"request": "r", "driver": "gpu.example.com", "pool": 7, "device": "gpu-0"}),
+            ),
             "of the devices that it holds, 0 could be read",
         ),
         (
