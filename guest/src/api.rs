@@ -103,6 +103,9 @@ pub struct DeviceRequest {
     pub body: RequestBody,
 }
 
+/// Most alternatives of one request.
+pub const MAX_ALTERNATIVES: usize = 8;
+
 /// Body of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RequestBody {
@@ -125,6 +128,102 @@ pub struct ExactRequest {
     pub count: i64,
     /// `adminAccess`.
     pub admin_access: bool,
+    /// `tolerations`, copied into results.
+    pub tolerations: Vec<DeviceToleration>,
+}
+
+/// A toleration of device taints, as given.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DeviceToleration {
+    /// Empty: every key.
+    pub key: String,
+    /// `Exists` or `Equal`; empty means `Equal`.
+    pub operator: String,
+    /// Compared by `Equal` only.
+    pub value: String,
+    /// Empty: every effect.
+    pub effect: String,
+    /// Only copied.
+    pub toleration_seconds: Option<i64>,
+}
+
+impl DeviceToleration {
+    /// Whether the taint is tolerated: upstream's `ToleratesTaint`.
+    pub fn tolerates(&self, taint: &DeviceTaint) -> bool {
+        if !self.effect.is_empty() && self.effect != taint.effect.name() {
+            return false;
+        }
+        if !self.key.is_empty() && self.key != *taint.key {
+            return false;
+        }
+        match self.operator.as_str() {
+            "" | "Equal" => self.value == *taint.value,
+            "Exists" => true,
+            _ => false,
+        }
+    }
+}
+
+/// A taint of a device.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeviceTaint {
+    /// Key.
+    pub key: Arc<str>,
+    /// Value; empty when missing.
+    pub value: Arc<str>,
+    /// What it does to those that do not tolerate it.
+    pub effect: TaintEffect,
+}
+
+/// Effect of a taint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TaintEffect {
+    /// Only informs.
+    None,
+    /// Prevents allocation.
+    NoSchedule,
+    /// Prevents allocation, and evicts.
+    NoExecute,
+}
+
+impl TaintEffect {
+    /// As the API writes it.
+    pub fn name(self) -> &'static str {
+        match self {
+            TaintEffect::None => "None",
+            TaintEffect::NoSchedule => "NoSchedule",
+            TaintEffect::NoExecute => "NoExecute",
+        }
+    }
+
+    /// From the API's name.
+    pub fn named(name: &str) -> Option<Self> {
+        [Self::None, Self::NoSchedule, Self::NoExecute]
+            .into_iter()
+            .find(|effect| effect.name() == name)
+    }
+}
+
+/// DeviceTaintRule: taints devices from outside of their slices.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeviceTaintRule {
+    /// Object name.
+    pub name: String,
+    /// `deviceSelector`. `None` selects nothing, an empty one everything.
+    pub selector: Option<TaintSelector>,
+    /// The taint.
+    pub taint: DeviceTaint,
+}
+
+/// Which devices a rule taints; what is absent does not restrict.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TaintSelector {
+    /// Driver.
+    pub driver: Option<String>,
+    /// Pool name.
+    pub pool: Option<String>,
+    /// Device name.
+    pub device: Option<String>,
 }
 
 /// A selector. `None`: one without `cel`.
@@ -139,8 +238,11 @@ pub struct DeviceSelector {
 pub struct DeviceConstraint {
     /// Requests it applies to; empty means all.
     pub requests: Vec<String>,
-    /// Fully qualified attribute whose values must be equal. `None`: unsupported constraint type.
+    /// Fully qualified attribute whose values must be equal; lists must have an element in common.
     pub match_attribute: Option<String>,
+    /// Fully qualified attribute whose values must be pairwise different; lists must be disjoint. Neither this nor
+    /// `match_attribute`: unsupported constraint type.
+    pub distinct_attribute: Option<String>,
 }
 
 /// Config for a driver, from a class or from a claim.
@@ -193,6 +295,8 @@ pub struct DeviceResult {
     pub device: Arc<str>,
     /// Marked as admin access (absent in v1alpha3).
     pub admin_access: bool,
+    /// Those of the request. Not read from allocated claims.
+    pub tolerations: Vec<DeviceToleration>,
 }
 
 /// A config entry of an allocation.
@@ -243,6 +347,17 @@ pub struct ResourceSlice {
     pub reach: Reach,
     /// Devices in order.
     pub devices: Vec<Device>,
+    /// `sharedCounters`, for the devices of all slices of the pool.
+    pub counters: Vec<CounterSet>,
+}
+
+/// Counters that devices share.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CounterSet {
+    /// Name within the pool.
+    pub name: Arc<str>,
+    /// Counters sorted by name, in billionths.
+    pub counters: Vec<(Arc<str>, i128)>,
 }
 
 /// Which nodes can reach a slice. `nodeName` wins over `allNodes`, which wins over `nodeSelector` (spec 9.1.2).
@@ -254,6 +369,8 @@ pub enum Reach {
     AllNodes,
     /// Nodes that match.
     NodeSelector(NodeSelector),
+    /// Each device says it itself ([`DeviceExtra::reach`]). A device does not.
+    PerDevice,
     /// None of the fields is set.
     Nowhere,
 }
@@ -269,6 +386,19 @@ pub struct Device {
     pub attributes: Vec<(Arc<str>, Attribute)>,
     /// Capacities sorted by name: quantities as written.
     pub capacity: Vec<(Arc<str>, Arc<str>)>,
+    /// What few devices have.
+    pub extra: Option<Box<DeviceExtra>>,
+}
+
+/// What few devices have, apart so that the others stay small.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DeviceExtra {
+    /// `taints`.
+    pub taints: Vec<DeviceTaint>,
+    /// `consumesCounters`: amounts of counters of the named sets.
+    pub consumes: Vec<CounterSet>,
+    /// Which nodes can reach the device, if the slice leaves it to its devices.
+    pub reach: Option<Reach>,
 }
 
 /// Value of an attribute.
@@ -282,6 +412,8 @@ pub enum Attribute {
     String(Arc<str>),
     /// `version`: semantic version as written, not yet parsed.
     Version(Arc<str>),
+    /// `ints`, `bools`, `strings` or `versions`: values of one kind.
+    List(Arc<[Attribute]>),
     /// No kind, or one that this version does not know.
     Unknown,
 }

@@ -41,7 +41,7 @@ pub fn bind_claim(
 ) -> Result<(), String> {
     let original_uid = edit::uid(&planned.claim).to_owned();
     let mut claim = planned.claim.clone();
-    let outcome = write_with_retry(host, pod, &mut claim, planned.allocation.as_ref());
+    let outcome = write_with_retry(host, profile, pod, &mut claim, planned);
     if planned.allocation.is_some() {
         if let Ok(stored) = &outcome
             && let Err(error) = host.assume(stored)
@@ -70,16 +70,18 @@ pub fn bind_claim(
 
 fn write_with_retry(
     host: &dyn Host,
+    profile: &Profile,
     pod: &Pod,
     claim: &mut Value,
-    allocation: Option<&Value>,
+    planned: &PlannedClaim,
 ) -> Result<Object, String> {
+    let allocation = planned.allocation.as_ref();
     let mut tries = 1;
     loop {
         let outcome = if tries == 1 {
             Ok(())
         } else {
-            refresh(host, claim)
+            refresh(host, profile, claim, &planned.claim)
         };
         match outcome.and_then(|()| write(host, pod, claim, allocation)) {
             Ok(object) => return Ok(object),
@@ -93,7 +95,14 @@ fn write_with_retry(
     }
 }
 
-fn refresh(host: &dyn Host, claim: &mut Value) -> Result<(), Failure> {
+/// Reads the claim anew. `chosen` is the claim for whose allocation the node was chosen: what was read in between may have been
+/// free for a moment.
+fn refresh(
+    host: &dyn Host,
+    profile: &Profile,
+    claim: &mut Value,
+    chosen: &Value,
+) -> Result<(), Failure> {
     let (namespace, name) = (edit::namespace(claim), edit::name(claim));
     let doing = format!(
         "get updated claim {} after conflict",
@@ -106,7 +115,17 @@ fn refresh(host: &dyn Host, claim: &mut Value) -> Result<(), Failure> {
     let object = host
         .api_get(kinds::RESOURCE_CLAIM, namespace, name)
         .map_err(fail)?;
-    *claim = parse(&object).map_err(Failure::Final)?;
+    let fresh = parse(&object).map_err(Failure::Final)?;
+    let moved = edit::is_allocated(chosen)
+        && edit::is_allocated(&fresh)
+        && !edit::is_allocated_alike(chosen, &fresh);
+    if moved && profile.reservation_keeps_allocation() {
+        return Err(Failure::Final(format!(
+            "claim {} got allocated elsewhere in the meantime",
+            edit::full_name(claim)
+        )));
+    }
+    *claim = fresh;
     Ok(())
 }
 

@@ -11,7 +11,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::api;
-use crate::profile::Profile;
+use crate::profile::{Feature, Profile};
 
 mod budget;
 mod check;
@@ -76,7 +76,8 @@ pub struct Evaluation {
 impl Environment {
     /// The environment of a Kubernetes version, as for stored expressions: everything that the version knows.
     pub fn new(profile: &Profile) -> Self {
-        Self::build(profile.minor(), false)
+        let lists = profile.enabled(Feature::DraListTypeAttributes);
+        Self::build(profile.minor(), lists)
     }
 
     /// The same with the feature gate DRAListTypeAttributes: attributes can be lists.

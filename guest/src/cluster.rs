@@ -4,73 +4,29 @@
 //! nothing changes, so a cycle sees one state. Upstream's counterparts are the informer listers and the claim assume cache,
 //! of which this is a reader.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use crate::allocator::{Allocator, ClassLookup, Inventory, Outcome};
+use crate::allocator::{Allocator, ClassLookup, Inventory, Limits, Outcome};
 use crate::api::wire;
 use crate::api::{
-    AllocationResult, DeviceClass, Node, PodSchedulingContext, ResourceClaim, ResourceSlice,
+    AllocationResult, DeviceClass, DeviceTaintRule, Node, PodSchedulingContext, ResourceClaim,
+    ResourceSlice,
 };
 use crate::cel;
 use crate::config::Config;
 use crate::extended_resources;
-use crate::host::{Change, Host, InFlightChange, Level, Object, ObjectRef, Revision, Slot, kinds};
+use crate::host::{Change, Host, InFlightChange, Level, Object, Revision, Slot, kinds};
 use crate::profile::{Feature, Profile};
 use crate::selectors::SelectorCache;
 
+mod table;
+
+use table::Table;
+
 /// An object as the model sees it, or why it cannot be used.
 pub type Read<T> = Result<Rc<T>, Rc<str>>;
-
-/// Objects by slot, and by name.
-#[derive(Debug)]
-struct Table<T> {
-    slots: Vec<Option<(ObjectRef, T)>>,
-    names: BTreeMap<(String, String), Slot>,
-}
-
-impl<T> Default for Table<T> {
-    fn default() -> Self {
-        Self {
-            slots: Vec::new(),
-            names: BTreeMap::new(),
-        }
-    }
-}
-
-impl<T> Table<T> {
-    fn put(&mut self, slot: Slot, id: ObjectRef, value: T) -> Option<(ObjectRef, T)> {
-        let index = slot as usize;
-        if self.slots.len() <= index {
-            self.slots.resize_with(index + 1, || None);
-        }
-        self.names
-            .insert((id.namespace.clone(), id.name.clone()), slot);
-        self.slots[index].replace((id, value))
-    }
-
-    fn remove(&mut self, slot: Slot) -> Option<(ObjectRef, T)> {
-        let (id, value) = self.slots.get_mut(slot as usize)?.take()?;
-        let key = (id.namespace.clone(), id.name.clone());
-        // The name may already belong to another object, whose put came first.
-        if self.names.get(&key) == Some(&slot) {
-            self.names.remove(&key);
-        }
-        Some((id, value))
-    }
-
-    fn at(&self, slot: Slot) -> Option<&T> {
-        self.slots
-            .get(slot as usize)?
-            .as_ref()
-            .map(|(_, value)| value)
-    }
-
-    fn get(&self, namespace: &str, name: &str) -> Option<&T> {
-        // Keys are owned pairs; the look-ups of one cycle are few, and each is cheap beside a search.
-        self.at(*self.names.get(&(namespace.to_owned(), name.to_owned()))?)
-    }
-}
 
 /// How far each stream was read.
 #[derive(Debug, Default)]
@@ -91,7 +47,7 @@ pub struct View {
     claims: Table<Read<ResourceClaim>>,
     classes: Table<Read<DeviceClass>>,
     contexts: Table<Read<PodSchedulingContext>>,
-    taint_rules: Table<()>,
+    taint_rules: Table<Result<(), Rc<str>>>,
     in_flight: BTreeMap<String, String>,
     /// By name of the extended resource: the class that offers it.
     extended_resources: BTreeMap<String, String>,
@@ -154,7 +110,7 @@ impl View {
             kinds::DEVICE_TAINT_RULE,
             &mut read.taint_rules,
             self,
-            |view, step| view.apply_taint_rule(step),
+            |view, step| view.apply_taint_rule(step, profile),
         )?;
         follow(
             host,
@@ -252,13 +208,30 @@ impl View {
         }
     }
 
-    fn apply_taint_rule(&mut self, step: Step) {
+    fn apply_taint_rule(&mut self, step: Step, profile: &Profile) {
         match step {
-            Step::Reset => self.taint_rules = Table::default(),
+            Step::Reset => {
+                for (slot, _) in self.taint_rules.values() {
+                    self.inventory.remove_taint_rule(slot);
+                }
+                self.taint_rules = Table::default();
+            }
             Step::Put(slot, object) => {
-                self.taint_rules.put(slot, object.id, ());
+                let rule = usable_rule(&object, profile);
+                match rule {
+                    Ok(rule) => {
+                        self.inventory.put_taint_rule(slot, rule);
+                        self.taint_rules.put(slot, object.id, Ok(()));
+                    }
+                    Err(problem) => {
+                        self.inventory.remove_taint_rule(slot);
+                        self.taint_rules
+                            .put(slot, object.id, Err(problem.as_str().into()));
+                    }
+                }
             }
             Step::Deleted(slot) => {
+                self.inventory.remove_taint_rule(slot);
                 self.taint_rules.remove(slot);
             }
         }
@@ -378,16 +351,32 @@ impl View {
         outcome.unwrap_or_else(|| unknown_node(slot))
     }
 
-    /// The same without the work of writing results down.
+    /// The same without the work of writing results down, and only as long as Filter may take.
     pub fn fits(
         &mut self,
         allocator: &mut Allocator,
         slot: Slot,
         config: &Config,
-    ) -> Result<(), Outcome> {
+        host: &dyn Host,
+    ) -> Result<i64, Outcome> {
+        // Counted from the first look at the clock: most attempts end before it.
+        let began = Cell::new(None);
+        let is_late = || {
+            let now = host.now();
+            let began = began.get().unwrap_or_else(|| {
+                began.set(Some(now));
+                now
+            });
+            config
+                .filter_timeout
+                .is_some_and(|most| now.saturating_sub(began) >= most)
+        };
+        let limits = Limits {
+            steps: config.allocator_steps,
+            is_late: config.filter_timeout.is_some().then_some(&is_late),
+        };
         let outcome = self.with_allocator_input(slot, |node, inventory, classes, selectors| {
-            let (profile, steps) = (&config.profile, config.allocator_steps);
-            allocator.fits(node, inventory, classes, selectors, profile, steps)
+            allocator.fits(node, inventory, classes, selectors, &config.profile, limits)
         });
         outcome.unwrap_or_else(|| Err(unknown_node(slot)))
     }
@@ -413,15 +402,25 @@ impl View {
         extended_resources::wanted_by(pod, &self.extended_resources)
     }
 
-    /// Name of a DeviceTaintRule, if there is any: they are not implemented, and ignoring one would be wrong.
-    pub fn taint_rule(&self) -> Option<&str> {
-        self.taint_rules
-            .slots
-            .iter()
-            .flatten()
-            .map(|(id, ())| id.name.as_str())
-            .next()
+    /// Why some DeviceTaintRule cannot be used, if so: nobody knows which devices it means.
+    pub fn unusable_taint_rule(&self) -> Option<&str> {
+        let rules = self.taint_rules.values();
+        let mut problems = rules.filter_map(|(_, rule)| rule.as_ref().err());
+        problems.next().map(|problem| &**problem)
     }
+}
+
+/// A rule, unless it cannot be read or rules are off, when it would be wrong to ignore it.
+fn usable_rule(object: &Object, profile: &Profile) -> Result<DeviceTaintRule, String> {
+    for feature in [Feature::DraDeviceTaintRules, Feature::DraDeviceTaints] {
+        if !profile.enabled(feature) {
+            let (rule, gate) = (&object.id.name, feature.name());
+            return Err(format!(
+                "DeviceTaintRule {rule}: taint rules are not supported (gate {gate}); switch the gate on, or remove the rule"
+            ));
+        }
+    }
+    wire::device_taint_rule(&object.json, profile).map_err(|problem| problem.to_string())
 }
 
 /// An evaluation that meets such a device fails with a text that names neither slice nor device, as upstream's.

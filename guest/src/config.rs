@@ -1,4 +1,5 @@
-//! What `configure` takes: `{"profile": "1.31" | "current", "features": {"GATE": true}, "allocatorSteps": 1000000}`.
+//! What `configure` takes: `{"profile": "1.31" | "current", "features": {"GATE": true}, "allocatorSteps": 1000000,
+//! "filterTimeoutMs": 10000}`.
 
 use std::collections::BTreeMap;
 
@@ -9,24 +10,21 @@ use crate::profile::{Feature, PROFILES, Profile};
 /// Step budget of the search for one pod on one node, if nobody says otherwise (design section 6).
 pub const DEFAULT_ALLOCATOR_STEPS: u64 = 1_000_000;
 
+/// Time for the same, as upstream.
+const DEFAULT_FILTER_TIMEOUT_MS: u64 = 10_000;
+const NANOSECONDS_PER_MS: u64 = 1_000_000;
+
 /// Gates of upstream that this plugin knows but does not implement. They can be named; objects that need them are refused.
-const NOT_IMPLEMENTED: [&str; 18] = [
+const NOT_IMPLEMENTED: [&str; 11] = [
     "DRACompatibilityGroups",
-    "DRAConsumableCapacity",
     "DRADerivedAttributes",
     "DRADeviceBindingConditions",
     "DRADeviceCompatibilityGroups",
-    "DRADeviceTaintRules",
-    "DRADeviceTaints",
     "DRAExtendedResource",
     "DRAFractionalCapacityRange",
-    "DRAListTypeAttributes",
     "DRANodeAllocatableResources",
     "DRAOptionalNodeOperations",
-    "DRAPartitionableDevices",
-    "DRAPrioritizedList",
     "DRAResourceClaimDeviceStatus",
-    "DRASchedulerFilterTimeout",
     "DRASharedConsumableCapacity",
     "DRAWorkloadResourceClaims",
 ];
@@ -38,6 +36,9 @@ pub struct Config {
     pub profile: Profile,
     /// Device visits that the search for one pod on one node may take.
     pub allocator_steps: u64,
+    /// Nanoseconds that this search may take (gate DRASchedulerFilterTimeout); then the attempt is an error, which time heals
+    /// and no event needs to.
+    pub filter_timeout: Option<u64>,
 }
 
 impl Default for Config {
@@ -45,6 +46,7 @@ impl Default for Config {
         Self {
             profile: Profile::current(),
             allocator_steps: DEFAULT_ALLOCATOR_STEPS,
+            filter_timeout: Some(DEFAULT_FILTER_TIMEOUT_MS * NANOSECONDS_PER_MS),
         }
     }
 }
@@ -56,6 +58,7 @@ struct Wire {
     #[serde(default)]
     features: BTreeMap<String, bool>,
     allocator_steps: Option<u64>,
+    filter_timeout_ms: Option<u64>,
 }
 
 impl Config {
@@ -75,6 +78,7 @@ impl Config {
         if let Some(steps) = wire.allocator_steps {
             config.allocator_steps = steps;
         }
+        let timeout = wire.filter_timeout_ms.unwrap_or(DEFAULT_FILTER_TIMEOUT_MS);
         let mut notes = Vec::new();
         for (name, on) in wire.features {
             match Feature::ALL
@@ -90,6 +94,10 @@ impl Config {
                 None => return Err(unknown_gate(&name)),
             }
         }
+        let is_on = config.profile.enabled(Feature::DraSchedulerFilterTimeout);
+        // As upstream: zero is no limit.
+        config.filter_timeout =
+            (is_on && timeout > 0).then(|| timeout.saturating_mul(NANOSECONDS_PER_MS));
         Ok((config, notes))
     }
 }
@@ -144,6 +152,17 @@ mod tests {
     }
 
     #[test]
+    fn filter_timeout_has_a_gate() {
+        let timeout = |json: &str| Config::from_json(json.as_bytes()).unwrap().0.filter_timeout;
+        assert_eq!(timeout("{}"), Some(10_000_000_000));
+        assert_eq!(timeout(r#"{"filterTimeoutMs":5}"#), Some(5_000_000));
+        assert_eq!(timeout(r#"{"filterTimeoutMs":0}"#), None);
+        let off = r#"{"features":{"DRASchedulerFilterTimeout":false}}"#;
+        assert_eq!(timeout(off), None);
+        assert_eq!(timeout(r#"{"profile":"1.31"}"#), None);
+    }
+
+    #[test]
     fn unknown_names_are_refused_with_the_nearest() {
         let error = Config::from_json(br#"{"features":{"DRAPrioritisedList":true}}"#).unwrap_err();
         assert!(error.starts_with(
@@ -158,10 +177,13 @@ mod tests {
 
     #[test]
     fn known_gates_that_do_nothing_are_said() {
-        let (_, notes) = Config::from_json(br#"{"features":{"DRADeviceTaints":true}}"#).unwrap();
+        let (_, notes) =
+            Config::from_json(br#"{"features":{"DRAExtendedResource":true}}"#).unwrap();
         assert_eq!(
             notes,
-            ["feature gate DRADeviceTaints is not implemented: objects that need it are refused"]
+            [
+                "feature gate DRAExtendedResource is not implemented: objects that need it are refused"
+            ]
         );
     }
 }

@@ -110,7 +110,7 @@ impl scheduling::Guest for Component {
 
 impl scheduling::GuestCycle for Cycle {
     fn filter(&self, nodes: Vec<cluster::Slot>) -> scheduling::Answers {
-        let answers = with_plugin(|plugin, _| plugin.filter(self, &nodes));
+        let answers = with_plugin(|plugin, host| plugin.filter(host, self, &nodes));
         scheduling::Answers {
             verdicts: answers.verdicts,
             statuses: answers.statuses.into_iter().map(encode_status).collect(),
@@ -132,8 +132,7 @@ impl scheduling::GuestCycle for Cycle {
     }
 
     fn score(&self, nodes: Vec<cluster::Slot>) -> Result<Vec<i64>, types::Status> {
-        // Not among the points that `describe` lists: first fit, without preferences.
-        Ok(vec![0; nodes.len()])
+        Ok(Plugin::score(self, &nodes))
     }
 
     fn add_pod(&self, _pod: types::Object, _node: cluster::Slot) -> types::Status {
@@ -431,6 +430,10 @@ impl Host for Imports {
 
     fn api_delete(&self, target: &host::ObjectRef) -> Result<(), host::ApiError> {
         api::delete(&encode_ref(target)).map_err(decode_error)
+    }
+
+    fn now(&self) -> u64 {
+        clock::now()
     }
 
     fn sleep(&self, nanoseconds: u64) -> Result<(), host::SleepError> {

@@ -71,6 +71,12 @@ pub fn events_to_register(profile: &Profile) -> Vec<Interest> {
     if profile.deleted_claims_wake_pods() {
         interests[1].actions.push(Action::Delete);
     }
+    if profile.enabled(Feature::DraDeviceTaintRules) {
+        // Upstream's tracker turns a change of a rule into one of the slices concerned.
+        let mut rules = interest(kinds::DEVICE_TAINT_RULE, false);
+        rules.actions.push(Action::Delete);
+        interests.push(rules);
+    }
     if profile.enabled(Feature::DraControlPlaneController) {
         interests.push(interest(kinds::POD_SCHEDULING_CONTEXT, hinted));
     }

@@ -177,6 +177,7 @@ pub trait Host {
     fn api_apply(&self, json: &[u8], field_manager: &str, force: bool) -> Result<Object, ApiError>;
     fn api_delete(&self, target: &ObjectRef) -> Result<(), ApiError>;
 
+    fn now(&self) -> u64;
     fn sleep(&self, nanoseconds: u64) -> Result<(), SleepError>;
     fn random(&self) -> u64;
     fn log(&self, level: Level, message: &str, fields: &[(&str, &str)]);

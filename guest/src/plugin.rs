@@ -81,6 +81,7 @@ const DESCRIPTION: Description = Description {
         "filter",
         "post-filter",
         "pre-score",
+        "score",
         "reserve",
         "pre-bind",
         "unreserve",
@@ -192,8 +193,13 @@ impl Instance {
     }
 
     /// The same without the work of writing results down.
-    pub fn fits(&mut self, allocator: &mut Allocator, slot: Slot) -> Result<(), Outcome> {
-        self.view.fits(allocator, slot, &self.config)
+    pub fn fits(
+        &mut self,
+        host: &dyn Host,
+        allocator: &mut Allocator,
+        slot: Slot,
+    ) -> Result<i64, Outcome> {
+        self.view.fits(allocator, slot, &self.config, host)
     }
 }
 
@@ -299,8 +305,9 @@ impl Plugin {
     }
 
     /// See [`filter`].
-    pub fn filter(&mut self, cycle: &Cycle, nodes: &[Slot]) -> Answers {
-        filter::filter(&mut self.instance, &mut cycle.state.borrow_mut(), nodes)
+    pub fn filter(&mut self, host: &dyn Host, cycle: &Cycle, nodes: &[Slot]) -> Answers {
+        let state = &mut cycle.state.borrow_mut();
+        filter::filter(&mut self.instance, host, state, nodes)
     }
 
     /// See [`post_filter`].
@@ -319,6 +326,13 @@ impl Plugin {
     /// See [`pre_score`].
     pub fn pre_score(&mut self, host: &dyn Host, cycle: &Cycle, nodes: &[Slot]) -> Status {
         pre_score::pre_score(&self.instance, host, &mut cycle.state.borrow_mut(), nodes)
+    }
+
+    /// How much the alternatives that were chosen on the nodes are preferred: see [`State::scores`].
+    pub fn score(cycle: &Cycle, nodes: &[Slot]) -> Vec<i64> {
+        let state = cycle.state.borrow();
+        let score = |node| state.scores.get(node).copied().unwrap_or_default();
+        nodes.iter().map(score).collect()
     }
 
     /// See [`reserve`]. Returns the plan as bytes.

@@ -19,15 +19,36 @@ pub enum Feature {
     SchedulerQueueingHints,
     /// `adminAccess`.
     DraAdminAccess,
+    /// Consumable capacity; of it, only `distinctAttribute` is implemented.
+    DraConsumableCapacity,
+    /// DeviceTaintRule.
+    DraDeviceTaintRules,
+    /// Taints and tolerations.
+    DraDeviceTaints,
+    /// Attributes that are lists.
+    DraListTypeAttributes,
+    /// Counters, and nodes chosen per device.
+    DraPartitionableDevices,
+    /// `firstAvailable`.
+    DraPrioritizedList,
+    /// Filter gives up on a node after some time.
+    DraSchedulerFilterTimeout,
 }
 
 impl Feature {
     /// All of them.
-    pub const ALL: [Feature; 4] = [
+    pub const ALL: [Feature; 11] = [
         Feature::DynamicResourceAllocation,
         Feature::DraControlPlaneController,
         Feature::SchedulerQueueingHints,
         Feature::DraAdminAccess,
+        Feature::DraConsumableCapacity,
+        Feature::DraDeviceTaintRules,
+        Feature::DraDeviceTaints,
+        Feature::DraListTypeAttributes,
+        Feature::DraPartitionableDevices,
+        Feature::DraPrioritizedList,
+        Feature::DraSchedulerFilterTimeout,
     ];
 
     /// Upstream's name of the gate.
@@ -37,6 +58,13 @@ impl Feature {
             Feature::DraControlPlaneController => "DRAControlPlaneController",
             Feature::SchedulerQueueingHints => "SchedulerQueueingHints",
             Feature::DraAdminAccess => "DRAAdminAccess",
+            Feature::DraConsumableCapacity => "DRAConsumableCapacity",
+            Feature::DraDeviceTaintRules => "DRADeviceTaintRules",
+            Feature::DraDeviceTaints => "DRADeviceTaints",
+            Feature::DraListTypeAttributes => "DRAListTypeAttributes",
+            Feature::DraPartitionableDevices => "DRAPartitionableDevices",
+            Feature::DraPrioritizedList => "DRAPrioritizedList",
+            Feature::DraSchedulerFilterTimeout => "DRASchedulerFilterTimeout",
         }
     }
 
@@ -48,6 +76,11 @@ impl Feature {
             Feature::SchedulerQueueingHints => minor >= 32,
             // 1.31 has the field without a gate; the gate came with 1.32 and is GA since 1.36.
             Feature::DraAdminAccess => true,
+            Feature::DraPrioritizedList | Feature::DraSchedulerFilterTimeout => minor >= 34,
+            Feature::DraConsumableCapacity
+            | Feature::DraDeviceTaints
+            | Feature::DraPartitionableDevices => minor >= 36,
+            Feature::DraDeviceTaintRules | Feature::DraListTypeAttributes => false,
         }
     }
 }
@@ -180,6 +213,18 @@ impl Profile {
         self.minor >= 32
     }
 
+    /// Most consumers of one claim: a claim that has as many is refused instead of leaving it to the API server, which would
+    /// refuse the reservation again and again. 1.31 leaves it to the API server.
+    pub fn most_consumers(&self) -> Option<usize> {
+        (self.minor >= 32).then_some(256)
+    }
+
+    /// Not upstream's: a pod reserves a claim only with the allocation for which its node was chosen. Upstream appends it
+    /// blindly after a conflict (T20), also if the claim was meanwhile deallocated and allocated for another node.
+    pub fn reservation_keeps_allocation(&self) -> bool {
+        self.minor >= 32
+    }
+
     /// Classic DRA was there until 1.31; its object is deleted after a bind whatever the gate says.
     pub fn has_classic_dra(&self) -> bool {
         self.minor <= 31
@@ -209,6 +254,16 @@ impl Profile {
     /// L3: `ExactCount` does not take from incomplete or invalid pools.
     pub fn exact_count_skips_bad_pools(&self) -> bool {
         self.minor >= 35
+    }
+
+    /// `All` on an incomplete or invalid pool refuses the node, not the pod (upstream since September 2026).
+    pub fn bad_pools_refuse_the_node_only(&self) -> bool {
+        self.minor >= 36
+    }
+
+    /// A pool whose slices disagree about their number is invalid.
+    pub fn disagreeing_counts_invalidate_pool(&self) -> bool {
+        self.minor >= 36
     }
 
     /// L4: completeness is judged over all slices of a pool if those of the node do not suffice.

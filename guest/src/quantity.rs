@@ -98,6 +98,21 @@ impl Quantity {
         }
     }
 
+    /// The value in billionths, of which nothing finer is kept; `None` if it is too large for arithmetic with many of its kind.
+    pub fn billionths(&self) -> Option<i128> {
+        /// So that a million of them can be added.
+        const MOST: i128 = i128::MAX >> 20;
+        let value = match &self.0 {
+            Repr::Int { value: 0, .. } => Some(0),
+            Repr::Int { value, scale } => {
+                let exponent = u32::try_from(scale - NANO).ok()?;
+                i128::from(*value).checked_mul(10i128.checked_pow(exponent)?)
+            }
+            Repr::Dec(dec) => dec.scaled_to(NANO),
+        }?;
+        (value.abs() <= MOST).then_some(value)
+    }
+
     /// -1, 0 or 1.
     pub fn sign(&self) -> i64 {
         match &self.0 {

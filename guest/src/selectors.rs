@@ -3,6 +3,7 @@
 //! A selector is a pure function of the device, so its verdict holds for all pods and nodes until the slice changes. What is
 //! kept is bounded: see [`SelectorCache::make_room`].
 
+use std::cell::LazyCell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -21,7 +22,8 @@ const EXPRESSIONS_LIMIT: usize = 1_024;
 
 /// Compiled expressions and their verdicts.
 pub struct SelectorCache {
-    environment: Environment,
+    /// Made when the first expression comes: most instances serve one binding call and never see any.
+    environment: LazyCell<Environment, Box<dyn FnOnce() -> Environment>>,
     ids: BTreeMap<Arc<str>, ExpressionId>,
     expressions: Vec<Expression>,
     values: DeviceValues,
@@ -54,8 +56,9 @@ enum Verdict {
 impl SelectorCache {
     /// Nothing known yet.
     pub fn new(profile: &Profile) -> Self {
+        let profile = profile.clone();
         Self {
-            environment: Environment::new(profile),
+            environment: LazyCell::new(Box::new(move || Environment::new(&profile))),
             ids: BTreeMap::new(),
             expressions: Vec::new(),
             values: DeviceValues::default(),

@@ -159,6 +159,11 @@ impl ApiServer {
         self.faults.add(fault);
     }
 
+    /// From now on calls go as they should.
+    pub fn heal(&mut self) {
+        self.faults = Faults::default();
+    }
+
     /// Faults that did not happen yet.
     pub fn outstanding_faults(&self) -> usize {
         self.faults.outstanding()
@@ -167,6 +172,11 @@ impl ApiServer {
     /// The calls so far, oldest first; of very many only the latest.
     pub fn journal(&self) -> impl Iterator<Item = &Call> {
         self.journal.calls()
+    }
+
+    /// The calls from this number on.
+    pub fn calls_since(&self, sequence: u64) -> impl Iterator<Item = &Call> {
+        self.journal.since(sequence)
     }
 
     /// How many calls there were: the sequence number of the next one.

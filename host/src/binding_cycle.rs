@@ -9,6 +9,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::cycle::{Failure, Point, Undo};
+use crate::generations::Generation;
 use crate::object::{Object, ObjectRef};
 use crate::plugin::{
     ApiError, BindingCall, BindingRun, Code, Plan, Plugin, PluginError, Progress, SharedServices,
@@ -28,6 +29,8 @@ pub trait BindingHost {
     fn writes(&self) -> u64;
     /// Successful writes since there were `since`, for people.
     fn writes_since(&self, since: u64) -> Vec<String>;
+    /// Shows what the API holds of the objects that the pod has in flight.
+    fn settle(&mut self, pod: &ObjectRef);
     /// Removes what the pod still has in the ledger, and restores those objects; returns what it removed.
     fn clean_ledger(&mut self, pod: &ObjectRef) -> Vec<ObjectRef>;
 }
@@ -51,7 +54,9 @@ pub struct BindingCycle {
     pub assumed: bool,
     /// What a user should know.
     pub warnings: Vec<String>,
-    plugin: Rc<dyn Plugin>,
+    /// Calls of the plugin that failed and were not reported yet.
+    pub faults: Vec<PluginError>,
+    generation: Rc<Generation>,
     plan: Option<Plan>,
     stage: Stage,
     deaths: u32,
@@ -63,7 +68,11 @@ enum Stage {
     PreBind(Option<Box<dyn BindingRun>>),
     Bind,
     PostBind(Option<Box<dyn BindingRun>>),
+    /// Bound, and nothing is left to call.
+    Bound,
     Unreserve(Failure, Option<Box<dyn BindingRun>>),
+    /// Not bound, and the plugin is asked nothing more.
+    Returned(Failure),
     Ended,
 }
 
@@ -74,7 +83,13 @@ enum Resumed {
 
 impl BindingCycle {
     /// After a successful Reserve.
-    pub fn bind(plugin: Rc<dyn Plugin>, pod: Object, node: Arc<str>, plan: Option<Plan>) -> Self {
+    pub fn bind(
+        generation: Rc<Generation>,
+        pod: Object,
+        node: Arc<str>,
+        plan: Option<Plan>,
+    ) -> Self {
+        let plugin = generation.plugin();
         let stage = match plan.is_some()
             && plugin.exports().binding
             && plugin.description().has_point("pre-bind")
@@ -84,20 +99,20 @@ impl BindingCycle {
         };
         Self {
             assumed: true,
-            ..Self::new(plugin, pod, node, plan, stage)
+            ..Self::new(generation, pod, node, plan, stage)
         }
     }
 
     /// After a Reserve that failed, with `died` if the plugin died in it.
     pub fn undo(
-        plugin: Rc<dyn Plugin>,
+        generation: Rc<Generation>,
         pod: Object,
         undo: Undo,
         failure: Failure,
         died: bool,
     ) -> Self {
         let mut cycle = Self::new(
-            plugin,
+            generation,
             pod,
             undo.node,
             undo.plan,
@@ -108,7 +123,7 @@ impl BindingCycle {
     }
 
     fn new(
-        plugin: Rc<dyn Plugin>,
+        generation: Rc<Generation>,
         pod: Object,
         node: Arc<str>,
         plan: Option<Plan>,
@@ -119,7 +134,8 @@ impl BindingCycle {
             node,
             assumed: false,
             warnings: Vec::new(),
-            plugin,
+            faults: Vec::new(),
+            generation,
             plan,
             stage,
             deaths: 0,
@@ -139,7 +155,8 @@ impl BindingCycle {
             Stage::PreBind(_) => "pre-bind",
             Stage::Bind => "bind",
             Stage::PostBind(_) => "post-bind",
-            Stage::Unreserve(..) => "unreserve",
+            Stage::Bound => "bound",
+            Stage::Unreserve(..) | Stage::Returned(_) => "unreserve",
             Stage::Ended => "ended",
         }
     }
@@ -151,9 +168,52 @@ impl BindingCycle {
             Stage::PreBind(run) => self.pre_bind(run, host),
             Stage::Bind => self.bind_pod(host),
             Stage::PostBind(run) => self.post_bind(run, host),
+            Stage::Bound => self.bound(host),
             Stage::Unreserve(failure, run) => self.unreserve(failure, run, host),
+            Stage::Returned(failure) => self.returned(failure, host),
             Stage::Ended => None,
         }
+    }
+
+    /// The generation that it began with, and ends with.
+    pub fn generation(&self) -> &Rc<Generation> {
+        &self.generation
+    }
+
+    /// The generation was replaced long ago and has not finished: what runs is given up. What was reserved is undone on a
+    /// fresh instance of it; if that does not end either, the host cleans up by itself. Returns whether there was something to
+    /// give up.
+    pub fn expire(&mut self, host: &mut dyn BindingHost) -> bool {
+        self.sleeping_until = None;
+        let why = "the plugin was replaced, and the old version did not finish in time";
+        match mem::replace(&mut self.stage, Stage::Ended) {
+            Stage::PreBind(_) => {
+                self.died(host);
+                self.give_up(Failure::error(Point::PreBind, why));
+            }
+            Stage::Unreserve(failure, _) => {
+                self.died(host);
+                self.stage = match self.deaths > 1 {
+                    true => Stage::Returned(failure),
+                    false => Stage::Unreserve(failure, None),
+                };
+            }
+            // The pod has its node.
+            Stage::PostBind(_) => {
+                self.warnings
+                    .push(format!("cleaning up after binding failed: {why}"));
+                self.stage = Stage::Bound;
+            }
+            other => {
+                self.stage = other;
+                return false;
+            }
+        }
+        true
+    }
+
+    fn plugin(&self) -> &dyn Plugin {
+        self.generation.plugin()
     }
 
     fn pre_bind(
@@ -181,7 +241,7 @@ impl BindingCycle {
                     Code::Success => self.stage = Stage::Bind,
                     _ => self.give_up(Failure::of(
                         Point::PreBind,
-                        &self.plugin.description().name,
+                        &self.plugin().description().name,
                         status,
                     )),
                 }
@@ -207,8 +267,8 @@ impl BindingCycle {
             return None;
         }
         if self.plan.is_some()
-            && self.plugin.exports().binding
-            && self.plugin.description().has_point("post-bind")
+            && self.plugin().exports().binding
+            && self.plugin().description().has_point("post-bind")
         {
             self.stage = Stage::PostBind(None);
             return None;
@@ -247,7 +307,7 @@ impl BindingCycle {
         run: Option<Box<dyn BindingRun>>,
         host: &mut dyn BindingHost,
     ) -> Option<Ending> {
-        if !self.plugin.exports().binding {
+        if !self.plugin().exports().binding {
             return self.returned(failure, host);
         }
         let call = BindingCall::Unreserve {
@@ -282,9 +342,12 @@ impl BindingCycle {
             Some(run) => run,
             None => {
                 self.writes_before_call = host.writes();
-                match self.plugin.binding(host.services(), call) {
+                match self.plugin().binding(host.services(), call) {
                     Ok(run) => run,
-                    Err(error) => return Resumed::Done(Err(error)),
+                    Err(error) => {
+                        self.faults.push(error.clone());
+                        return Resumed::Done(Err(error));
+                    }
                 }
             }
         };
@@ -295,7 +358,10 @@ impl BindingCycle {
                 }
                 Resumed::Suspended(run)
             }
-            Step::Done(result) => Resumed::Done(result),
+            Step::Done(result) => {
+                self.faults.extend(result.as_ref().err().cloned());
+                Resumed::Done(result)
+            }
         }
     }
 
@@ -304,8 +370,9 @@ impl BindingCycle {
     }
 
     /// The plugin died in a call: nothing tells whether the writes that it made belong together.
-    fn died(&mut self, host: &dyn BindingHost) {
+    fn died(&mut self, host: &mut dyn BindingHost) {
         self.deaths += 1;
+        host.settle(self.pod.id());
         let writes = host.writes_since(self.writes_before_call);
         if !writes.is_empty() {
             self.warnings.push(format!(

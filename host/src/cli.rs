@@ -11,11 +11,13 @@ use crate::report::table::Colour;
 mod built_in;
 mod input;
 mod plugin;
+mod sandbox;
 mod simulate;
+mod soak;
 
 /// Everything asked for was done.
 const DONE: u8 = 0;
-/// It ran, but some pod was not placed.
+/// It ran, but some pod was not placed, or a promise was broken.
 const NOT_PLACED: u8 = 1;
 /// It could not run.
 const FAILED: u8 = 2;
@@ -32,6 +34,8 @@ struct Cli {
 enum Command {
     /// Place the pending pods of a cluster dump or of manifests
     Simulate(simulate::Simulate),
+    /// Run plugins under a load with faults and swaps, and count what must not happen
+    Soak(soak::Soak),
     /// Look at a plugin, try it, or write the built-in one to a file
     #[command(subcommand)]
     Plugin(plugin::PluginCommand),
@@ -80,6 +84,7 @@ where
     let result = match Cli::try_parse_from(args) {
         Ok(cli) => match cli.command {
             Command::Simulate(simulate) => simulate.run(&mut streams),
+            Command::Soak(soak) => soak.run(&mut streams),
             Command::Plugin(command) => command.run(&mut streams),
         },
         Err(error) => return usage(&error, &mut streams),

@@ -1,8 +1,9 @@
-//! The host's clock, virtual, and the stopwatch behind `--stats`. Nothing else in the host reads the machine's time.
+//! The host's clock, virtual, the stopwatch behind `--stats`, and the times of files. Nothing else in the host reads the machine's time.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant, SystemTime};
 
 /// Nanoseconds in a second.
 pub const SECOND: u64 = 1_000_000_000;
@@ -42,6 +43,29 @@ impl Stopwatch {
     pub fn nanoseconds(&self) -> u64 {
         u64::try_from(self.0.elapsed().as_nanos()).unwrap_or(u64::MAX)
     }
+}
+
+/// What tells one state of a file from another without reading it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FileStamp {
+    changed: SystemTime,
+    length: u64,
+}
+
+impl FileStamp {
+    /// Absent if the file is.
+    pub fn of(path: &Path) -> Option<Self> {
+        let metadata = std::fs::metadata(path).ok()?;
+        Some(Self {
+            changed: metadata.modified().ok()?,
+            length: metadata.len(),
+        })
+    }
+}
+
+/// Does nothing for so many nanoseconds of real time.
+pub fn pause(nanoseconds: u64) {
+    std::thread::sleep(Duration::from_nanos(nanoseconds));
 }
 
 /// The time as Kubernetes writes it: RFC 3339 in UTC, whole seconds.

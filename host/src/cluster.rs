@@ -8,15 +8,16 @@ mod stream;
 
 use std::collections::BTreeMap;
 
-use crate::api::{ApiServer, Caller, WatchEvent, WatchType};
+use crate::api::{ApiServer, Caller, Operation, WatchEvent, WatchType};
 use crate::clock::{Clock, SECOND};
 use crate::object::{Kind, Object, ObjectRef};
 use crate::plugin::{
     Action, ApiCall, ApiError, Change, Entry, InFlight, InFlightChange, LogLevel, ObjectEvent,
-    Page, Revision, Services, Slot,
+    Page, Revision, Services, Slot, Verb,
 };
 use crate::stand_ins;
 use crate::stand_ins::claim_controller::ClaimController;
+use crate::stand_ins::classic_driver::ClassicDriver;
 use assume_cache::AssumeCache;
 use in_flight::Ledger;
 use log::Logs;
@@ -36,6 +37,8 @@ pub struct Settings {
     pub log_level: LogLevel,
     /// Size of a page of changes.
     pub page: PageLimit,
+    /// Whether somebody stands in for the drivers of classic DRA.
+    pub classic_driver: bool,
 }
 
 impl Default for Settings {
@@ -46,6 +49,7 @@ impl Default for Settings {
             start: 1_735_689_600 * SECOND,
             log_level: LogLevel::Info,
             page: PageLimit::default(),
+            classic_driver: false,
         }
     }
 }
@@ -61,6 +65,7 @@ pub struct Cluster {
     /// Changes of the caches that the scheduler was not told of yet.
     events: Vec<ObjectEvent>,
     claims: ClaimController,
+    driver: Option<ClassicDriver>,
     clock: Clock,
     random: fastrand::Rng,
     logs: Logs,
@@ -78,6 +83,7 @@ impl Cluster {
             revision: stream::FIRST_REVISION,
             events: Vec::new(),
             claims: ClaimController::default(),
+            driver: settings.classic_driver.then(ClassicDriver::default),
             clock,
             random: fastrand::Rng::with_seed(settings.seed),
             logs: Logs::new(settings.log_level),
@@ -98,6 +104,21 @@ impl Cluster {
     pub fn deliver(&mut self) -> Vec<ObjectEvent> {
         self.pump();
         std::mem::take(&mut self.events)
+    }
+
+    /// Shows what plugins wrote from this call on, whatever the watch has told of it: a pod that is tried again must not take
+    /// for its own what its last attempt gave back.
+    pub fn show_writes_since(&mut self, call: u64) {
+        let written = self.api.calls_since(call).filter(|call| {
+            call.caller == Caller::Plugin
+                && call.took_effect
+                && call.operation != Operation::Api(Verb::Get)
+        });
+        let written: Vec<ObjectRef> = written.map(|call| call.target.clone()).collect();
+        for id in written {
+            let stored = self.api.shown(&id.kind, &id.namespace, &id.name).cloned();
+            stored.into_iter().for_each(|object| self.cache(object));
+        }
     }
 
     /// Reads a kind anew from the API server, as an informer does after it lost its watch.
@@ -121,6 +142,18 @@ impl Cluster {
     /// Generates the claims that pods still lack, with their entries in the pods' status.
     pub fn run_claim_controller(&mut self) -> Vec<Warning> {
         self.claims.run(&mut self.api)
+    }
+
+    /// When the stand-in for the drivers of classic DRA has something to do, if there is one.
+    pub fn driver_due(&self) -> Option<u64> {
+        self.driver.as_ref().and_then(ClassicDriver::due)
+    }
+
+    /// Lets that stand-in do what is due.
+    pub fn run_classic_driver(&mut self) -> Vec<Warning> {
+        let now = self.clock.now();
+        let driver = self.driver.as_mut();
+        driver.map_or_else(Vec::new, |driver| driver.run(&mut self.api, now))
     }
 
     /// Revision of the newest change.
@@ -151,9 +184,20 @@ impl Cluster {
         self.caches.get(kind)?.by_slot(slot)
     }
 
-    /// Assigns a pod to a node.
+    /// Assigns a pod to a node. Where the answer leaves open whether the server did it, the pod is looked at: its claims
+    /// must stay reserved if it did.
     pub fn bind(&mut self, pod: &ObjectRef, node: &str) -> Result<Object, ApiError> {
-        self.api.bind(Caller::Scheduler, pod, node)
+        let bound = self.api.bind(Caller::Scheduler, pod, node);
+        let done = |stored: &&Object| {
+            stored.id().uid == pod.uid && stored.text("/spec/nodeName") == Some(node)
+        };
+        match bound {
+            Err(error) if error.leaves_open() => {
+                let stored = self.api.shown(&pod.kind, &pod.namespace, &pod.name);
+                stored.filter(done).cloned().ok_or(error)
+            }
+            bound => bound,
+        }
     }
 
     /// The API server, for calls of the host's own, for faults and for the journal.
@@ -174,6 +218,11 @@ impl Cluster {
     /// Moves the virtual clock on.
     pub fn advance_to(&mut self, nanoseconds: u64) {
         self.clock.advance_to(nanoseconds);
+    }
+
+    /// A generator that gives what the plugin will be given next, without taking it.
+    pub fn fork_random(&self) -> fastrand::Rng {
+        self.random.clone()
     }
 
     /// Messages of plugins since the last call.
@@ -209,12 +258,29 @@ impl Cluster {
         } in &held
         {
             self.restore(kind, namespace, name);
-            if let Some(object) = self.api.shown(kind, namespace, name).cloned() {
-                self.cache(object);
-            }
+            self.learn(kind, namespace, name);
             self.remove_in_flight(pod_uid, kind, uid, true);
         }
         held
+    }
+
+    /// Shows what the API holds of the objects that a pod has in flight: somebody stopped in the middle of writing them.
+    pub fn settle(&mut self, pod_uid: &str) {
+        let held = self
+            .ledger
+            .entries()
+            .filter(|entry| entry.holder == pod_uid);
+        let targets: Vec<ObjectRef> = held.map(|entry| entry.target.clone()).collect();
+        for target in targets {
+            self.learn(&target.kind, &target.namespace, &target.name);
+        }
+    }
+
+    /// Reads one object past the watch.
+    fn learn(&mut self, kind: &Kind, namespace: &str, name: &str) {
+        if let Some(object) = self.api.shown(kind, namespace, name).cloned() {
+            self.cache(object);
+        }
     }
 
     fn pump(&mut self) {
@@ -250,6 +316,9 @@ impl Cluster {
     fn tell(&mut self, event: Option<ObjectEvent>) {
         if let Some(event) = event {
             self.claims.observe(&event);
+            if let Some(driver) = &mut self.driver {
+                driver.observe(&event, self.clock.now());
+            }
             self.events.push(event);
         }
     }
@@ -364,8 +433,15 @@ impl Services for Cluster {
         self.tell(event);
     }
 
+    /// Where the answer leaves open whether the server did it, the cache learns what is stored: the plugin gives up its entry
+    /// in flight, and an allocation that was written must not look free until the watch tells of it.
     fn call(&mut self, call: ApiCall) -> Result<Option<Object>, ApiError> {
-        self.api.call(Caller::Plugin, &call)
+        let result = self.api.call(Caller::Plugin, &call);
+        if result.as_ref().is_err_and(ApiError::leaves_open) {
+            let (kind, namespace, name) = call.target();
+            self.learn(kind, namespace, name);
+        }
+        result
     }
 
     fn now(&mut self) -> u64 {

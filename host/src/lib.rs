@@ -20,9 +20,12 @@ pub mod scheduler;
 pub mod binding_cycle;
 pub mod cycle;
 pub mod filters;
+pub mod generations;
 
 pub mod plugin;
 pub mod services;
+
+pub mod soak;
 
 pub mod report;
 

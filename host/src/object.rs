@@ -64,6 +64,17 @@ impl fmt::Display for ObjectRef {
     }
 }
 
+/// What stands at a path of names and indexes. `Value::pointer` allocates for each name, and this is done very often.
+fn at<'v>(value: &'v Value, path: &str) -> Option<&'v Value> {
+    path.split('/')
+        .skip(1)
+        .try_fold(value, |value, name| match value {
+            Value::Object(fields) => fields.get(name),
+            Value::Array(items) => items.get(name.parse::<usize>().ok()?),
+            _ => None,
+        })
+}
+
 /// An immutable API object. Cheap to clone.
 ///
 /// Holds the JSON as a tree, as bytes, or both; the missing form is made when it is first asked for.
@@ -104,7 +115,7 @@ impl std::error::Error for NotAnObject {}
 impl Object {
     /// Reads the metadata of an API object.
     pub fn from_value(value: Value) -> Result<Self, NotAnObject> {
-        let text = |pointer: &str| value.pointer(pointer).and_then(Value::as_str);
+        let text = |path: &str| at(&value, path).and_then(Value::as_str);
         let api_version = text("/apiVersion").ok_or(NotAnObject::ApiVersion)?;
         let kind = text("/kind").ok_or(NotAnObject::Kind)?;
         let name = text("/metadata/name").ok_or(NotAnObject::Name)?;
@@ -177,8 +188,8 @@ impl Object {
     }
 
     /// A string in the object, for example `/spec/nodeName`.
-    pub fn text(&self, pointer: &str) -> Option<&str> {
-        self.value().pointer(pointer).and_then(Value::as_str)
+    pub fn text(&self, path: &str) -> Option<&str> {
+        at(self.value(), path).and_then(Value::as_str)
     }
 
     /// Whether two handles are the same copy, not only equal ones.

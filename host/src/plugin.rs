@@ -341,6 +341,9 @@ pub trait Plugin {
         call: BindingCall,
     ) -> Result<Box<dyn BindingRun>, PluginError>;
 
+    /// Drops instances that wait for work: the plugin has been replaced and will get little more.
+    fn drop_idle(&self) {}
+
     /// Costs so far, over all instances.
     fn stats(&self) -> CallStats;
 }
@@ -457,6 +460,7 @@ mod contract;
 mod convert;
 mod engine;
 mod failure;
+mod grant;
 mod imports;
 mod inspect;
 mod instance;
@@ -475,6 +479,7 @@ pub use advisor::{Advisor, Finding, Severity};
 pub use builtin::BUILT_IN;
 pub use component::Component;
 pub use engine::{CompileCache, Runtime};
+pub use grant::Grant;
 pub use inspect::Inspection;
 pub use limits::Limits;
 pub use load::{LoadError, Problem, Settings};

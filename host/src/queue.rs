@@ -14,9 +14,13 @@ use crate::plugin::{Action, Hint, ObjectEvent};
 
 pub mod interests;
 mod pod;
+mod relevance;
+mod wake;
 
 use interests::Interests;
 pub use pod::{Advisor, Gate, QueuedPod, Rejection, Retry};
+use relevance::{node_changed, pod_changed};
+pub use wake::Wake;
 
 /// Nanoseconds of the virtual clock.
 pub type Time = u64;
@@ -70,8 +74,8 @@ pub struct Queue {
     next_event: u64,
     next_order: u64,
     cycle: u64,
-    /// Cycle in which an event of interest was last seen, if any.
-    moved_in_cycle: Option<u64>,
+    /// The last event of interest, with the cycle in which it was seen.
+    moved: Option<(u64, Wake)>,
 }
 
 impl Queue {
@@ -89,7 +93,7 @@ impl Queue {
             next_event: 0,
             next_order: 0,
             cycle: 0,
-            moved_in_cycle: None,
+            moved: None,
         }
     }
 
@@ -111,11 +115,11 @@ impl Queue {
             priority,
             order,
             attempts: 0,
-            retries: Vec::new(),
+            retry: None,
             gate: None,
             rejection: Rejection::default(),
             since: now,
-            wake: String::new(),
+            wake: Wake::default(),
         };
         self.pods.insert(order, queued);
         self.activate(order, now, advisor);
@@ -133,7 +137,7 @@ impl Queue {
             return;
         };
         let old = std::mem::replace(&mut queued.pod, pod.clone());
-        if !self.pool.contains(&order) || !concerns_scheduling(&old, &pod) {
+        if !self.pool.contains(&order) || !pod_changed(&old, &pod) {
             return;
         }
         let event = ObjectEvent {
@@ -150,7 +154,7 @@ impl Queue {
                 .unwrap_or(Worth::AfterBackoff),
             false => Worth::AfterBackoff,
         };
-        self.requeue(order, worth, "the pod changed", now, advisor);
+        self.requeue(order, worth, Wake::event(&event), now, advisor);
     }
 
     /// The pod is gone, or somebody else bound it.
@@ -174,9 +178,9 @@ impl Queue {
         );
         let queued = self.pods.get_mut(&order)?;
         if queued.attempts > 0 {
-            queued.retries.push(Retry {
+            queued.retry = Some(Retry {
                 at: now,
-                why: std::mem::take(&mut queued.wake),
+                wake: std::mem::take(&mut queued.wake),
             });
         }
         queued.attempts = queued.attempts.saturating_add(1);
@@ -205,31 +209,33 @@ impl Queue {
         }
         if is_error {
             self.end_flight(order);
-            return self.back_off(order, "the last attempt ended in an error");
+            return self.back_off(order, Wake::backoff());
         }
-        let (worth, why) = match self.interests.with_hints() {
+        let (worth, wake) = match self.interests.with_hints() {
             true => self.replay(order, flight, advisor),
-            false if self.moved_in_cycle >= Some(flight.cycle) => (
-                Worth::AfterBackoff,
-                "something changed during the last attempt".to_owned(),
-            ),
-            false => (Worth::Nothing, String::new()),
+            false => match &self.moved {
+                Some((cycle, wake)) if *cycle >= flight.cycle => {
+                    (Worth::AfterBackoff, wake.clone())
+                }
+                _ => (Worth::Nothing, Wake::default()),
+            },
         };
         self.end_flight(order);
         match worth {
             Worth::Nothing => {
                 self.pool.insert(order);
             }
-            worth => self.requeue(order, worth, &why, now, advisor),
+            worth => self.requeue(order, worth, wake.during_attempt(), now, advisor),
         }
     }
 
     /// Something happened. A pod is not woken by what happens to itself.
     pub fn on_event(&mut self, event: &ObjectEvent, now: Time, advisor: &mut dyn Advisor) {
-        if !self.interests.concerns_any(event) {
+        if !self.interests.concerns_any(event) || !node_changed(event) {
             return;
         }
-        self.moved_in_cycle = Some(self.cycle);
+        let wake = Wake::event(event);
+        self.moved = Some((self.cycle, wake.clone()));
         if self.interests.with_hints() && !self.flights.is_empty() {
             self.events.insert(self.next_event, event.clone());
             self.next_event += 1;
@@ -241,9 +247,8 @@ impl Queue {
         let others = self.pool.iter().copied();
         let waiting: Vec<u64> = others.filter(|order| Some(*order) != itself).collect();
         let worths = self.worth(&waiting, event, advisor);
-        let why = describe(event);
         for (order, worth) in waiting.into_iter().zip(worths) {
-            self.requeue(order, worth, &why, now, advisor);
+            self.requeue(order, worth, wake.clone(), now, advisor);
         }
     }
 
@@ -265,7 +270,7 @@ impl Queue {
             }
             self.withdraw(order);
             if let Some(queued) = self.pods.get_mut(&order).filter(|_| held == Held::Pool) {
-                queued.wake = "five minutes passed".to_owned();
+                queued.wake = Wake::flush();
             }
             self.activate(order, now, advisor);
         }
@@ -338,7 +343,7 @@ impl Queue {
         &mut self,
         order: u64,
         worth: Worth,
-        why: &str,
+        wake: Wake,
         now: Time,
         advisor: &mut dyn Advisor,
     ) {
@@ -352,19 +357,19 @@ impl Queue {
             worth == Worth::AfterBackoff && queued.gate.is_none() && queued.backoff_ends() > now;
         self.withdraw(order);
         if wait {
-            return self.back_off(order, why);
+            return self.back_off(order, wake);
         }
         if let Some(queued) = self.pods.get_mut(&order) {
-            queued.wake = why.to_owned();
+            queued.wake = wake;
         }
         self.activate(order, now, advisor);
     }
 
-    fn back_off(&mut self, order: u64, why: &str) {
+    fn back_off(&mut self, order: u64, wake: Wake) {
         let Some(queued) = self.pods.get_mut(&order) else {
             return;
         };
-        queued.wake = why.to_owned();
+        queued.wake = wake;
         self.backoff.insert((queued.backoff_ends(), order));
     }
 
@@ -386,13 +391,13 @@ impl Queue {
     }
 
     /// Replays the events that happened during the pod's own cycle.
-    fn replay(&mut self, order: u64, flight: Flight, advisor: &mut dyn Advisor) -> (Worth, String) {
+    fn replay(&mut self, order: u64, flight: Flight, advisor: &mut dyn Advisor) -> (Worth, Wake) {
         let events: Vec<ObjectEvent> = self
             .events
             .range(flight.first_event..)
             .map(|(_, event)| event.clone())
             .collect();
-        let mut best = (Worth::Nothing, String::new());
+        let mut best = (Worth::Nothing, Wake::default());
         for event in &events {
             let worth = self
                 .worth(&[order], event, advisor)
@@ -400,7 +405,7 @@ impl Queue {
                 .copied()
                 .unwrap_or(Worth::AfterBackoff);
             if worth > best.0 {
-                best = (worth, describe(event));
+                best = (worth, Wake::event(event));
             }
             if worth == Worth::AtOnce {
                 break;
@@ -439,33 +444,6 @@ impl Queue {
             }
         }
         worths
-    }
-}
-
-/// Whether a pod changed in more than bookkeeping; upstream's `isPodUpdated`.
-fn concerns_scheduling(old: &Object, new: &Object) -> bool {
-    let part = |object: &Object, pointer: &str| object.value().pointer(pointer).cloned();
-    [
-        "/spec",
-        "/metadata/labels",
-        "/metadata/annotations",
-        "/metadata/deletionTimestamp",
-        "/metadata/ownerReferences",
-    ]
-    .into_iter()
-    .chain(["/status/resourceClaimStatuses"])
-    .any(|pointer| part(old, pointer) != part(new, pointer))
-}
-
-fn describe(event: &ObjectEvent) -> String {
-    let action = match event.action {
-        Action::Add => "added",
-        Action::Update => "changed",
-        Action::Delete => "deleted",
-    };
-    match event.new.as_ref().or(event.old.as_ref()) {
-        Some(object) => format!("{} {action}", object.id()),
-        None => format!("{} {action}", event.kind.short()),
     }
 }
 

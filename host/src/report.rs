@@ -91,10 +91,27 @@ pub struct PodReport {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RetryReport {
+    /// Its number, from 2.
+    pub attempt: u32,
     /// Seconds on the virtual clock since the start.
     pub after_seconds: f64,
-    /// What woke the pod.
+    /// What woke the pod, in a sentence.
     pub why: String,
+    /// The same for programs: `Kind/Action namespace/name`, `backoff` or `flush`.
+    pub trigger: String,
+    /// How the attempt before ended.
+    pub previous: Option<EndReport>,
+}
+
+/// How an attempt ended that placed nothing.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct EndReport {
+    /// The extension point.
+    pub at: String,
+    /// How.
+    pub code: &'static str,
+    /// Why.
+    pub message: String,
 }
 
 /// One claim of a pod.

@@ -12,6 +12,7 @@ use crate::binding_cycle::BindingCycle;
 use crate::cluster::Cluster;
 use crate::cycle::{Point, Strategy};
 use crate::filters::no_preemption;
+use crate::generations::{Label, Notice, Policy, SelfCheck};
 use crate::plugin::{Code, Plugin, PluginError};
 use crate::queue::{Held, Queue, QueuedPod, Time};
 
@@ -41,6 +42,8 @@ pub struct Settings {
     pub strategy: Strategy,
     /// How many names of nodes to keep per reason.
     pub names: usize,
+    /// What to do about plugins that fail or are replaced.
+    pub policy: Policy,
     /// Pods, as `namespace/name`, that cannot be scheduled because of an object that could not be read, and why.
     pub input_errors: BTreeMap<String, String>,
 }
@@ -50,6 +53,7 @@ impl Default for Settings {
         Self {
             strategy: Strategy::AllNodes,
             names: 20,
+            policy: Policy::default(),
             input_errors: BTreeMap::new(),
         }
     }
@@ -94,6 +98,8 @@ pub struct Scheduler {
 struct Record {
     outcome: PodOutcome,
     memory: Memory,
+    /// Number of the first call of the API in its last attempt.
+    first_call: u64,
 }
 
 impl Scheduler {
@@ -103,7 +109,7 @@ impl Scheduler {
         plugin: Rc<dyn Plugin>,
         settings: Settings,
     ) -> Result<Self, PluginError> {
-        let mut seat = Seat::new(plugin, cluster.clone());
+        let mut seat = Seat::new(plugin, cluster.clone(), settings.policy);
         let interests = seat.interests()?;
         let mut scheduler = Self {
             cluster,
@@ -130,6 +136,7 @@ impl Scheduler {
 
     /// Does one task. `false` if there is none.
     pub fn step(&mut self, chooser: &mut dyn Chooser) -> bool {
+        self.tend_generations();
         self.take_events();
         let tasks = self.tasks(chooser.considers_time());
         if tasks.is_empty() {
@@ -144,11 +151,53 @@ impl Scheduler {
         true
     }
 
-    /// New scheduling cycles and binding cycles use this plugin from now on; those under way keep theirs.
-    pub fn swap(&mut self, plugin: Rc<dyn Plugin>) -> Result<(), PluginError> {
-        let interests = self.seat.swap(plugin)?;
-        self.queue.set_interests(interests);
-        Ok(())
+    /// New attempts use this plugin from now on; those under way keep theirs. Fails, and changes nothing, if it cannot run.
+    pub fn swap(&mut self, plugin: Rc<dyn Plugin>) -> Result<Label, PluginError> {
+        self.propose(plugin, SelfCheck::none())
+    }
+
+    /// Like [`Scheduler::swap`], after the plugin has run some cycles beside the active one and came to the same answers. What
+    /// becomes of it is told by [`Scheduler::take_notices`]; until then nothing changes.
+    pub fn propose(
+        &mut self,
+        plugin: Rc<dyn Plugin>,
+        check: SelfCheck,
+    ) -> Result<Label, PluginError> {
+        let label = self.seat.propose(plugin, check)?;
+        self.tend_generations();
+        Ok(label)
+    }
+
+    /// What happened to versions of the plugin since the last call.
+    pub fn take_notices(&mut self) -> Vec<Notice> {
+        self.seat.take_notices()
+    }
+
+    /// The version that new attempts use.
+    pub fn active(&self) -> Label {
+        self.seat.generation().label()
+    }
+
+    fn tend_generations(&mut self) {
+        for old in self.seat.tend() {
+            let mut host = host::ClusterHost(self.cluster.clone());
+            let late = self
+                .bindings
+                .iter_mut()
+                .filter(|binding| binding.generation().number() == old.number);
+            let late = late.filter_map(|binding| {
+                let id = binding.pod.id();
+                let pod = format!("{}/{}", id.namespace, id.name);
+                binding.expire(&mut host).then_some(pod)
+            });
+            let pods: Vec<String> = late.collect();
+            if !pods.is_empty() {
+                self.seat.expired(old, pods);
+            }
+        }
+        if let Some(interests) = self.seat.take_interests() {
+            self.queue.set_interests(interests);
+        }
     }
 
     /// Counts so far.
@@ -210,18 +259,28 @@ impl Scheduler {
                 point: binding.point(),
             })
             .collect();
+        let expiry = self.seat.next_expiry();
         let sleep = self.bindings.iter().filter_map(wakes).min();
-        let busy = !tasks.is_empty() || self.queue.has_active();
-        let flush = match always_time || sleep.is_some() || !busy {
-            true => self.next_flush().map(|due| due.max(now)),
+        let sleep = sleep.map(|until| expiry.map_or(until, |expiry| until.min(expiry)));
+        let rest = self.seat.rests_until(now);
+        let ready = self.queue.has_active() && rest.is_none();
+        let rest = rest.filter(|_| self.queue.has_active());
+        let busy = !tasks.is_empty() || ready;
+        let later = match always_time || sleep.is_some() || !busy {
+            true => self
+                .next_flush()
+                .into_iter()
+                .chain(self.cluster().driver_due())
+                .min(),
             false => None,
         };
         let wait = sleep
             .into_iter()
-            .chain(flush)
+            .chain(later.map(|due| due.max(now)))
+            .chain(rest)
             .min()
             .map(|until| Task::Wait { until });
-        let cycle = self.queue.has_active().then_some(Task::Cycle);
+        let cycle = ready.then_some(Task::Cycle);
         match sleep {
             Some(_) => tasks.extend(wait.into_iter().chain(cycle)),
             None => tasks.extend(cycle.into_iter().chain(wait)),
@@ -236,6 +295,7 @@ impl Scheduler {
 
     fn wait(&mut self, until: Time) {
         self.cluster().advance_to(until);
+        self.run_classic_driver();
         let now = self.now();
         let state = self.fingerprint();
         let useful = usefulness(&self.pods, state);
@@ -243,7 +303,11 @@ impl Scheduler {
     }
 
     fn fingerprint(&self) -> u64 {
-        self.state.with_in_flight(lock(&self.cluster).in_flight())
+        // Another version may do better with the same cluster.
+        let version = self.seat.generation().number();
+        self.state
+            .with_in_flight(lock(&self.cluster).in_flight())
+            .wrapping_add(version)
     }
 
     fn now(&self) -> Time {

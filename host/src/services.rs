@@ -29,6 +29,13 @@ pub struct ApiError {
     pub message: String,
 }
 
+impl ApiError {
+    /// Whether the server may have done what it was asked for.
+    pub fn leaves_open(&self) -> bool {
+        matches!(self.reason, ApiErrorReason::Timeout | ApiErrorReason::Other)
+    }
+}
+
 impl fmt::Display for ApiError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)
@@ -157,16 +164,34 @@ impl ApiCall {
         }
     }
 
-    /// Kind of the object it is about.
-    pub fn kind(&self) -> &Kind {
+    /// Kind, namespace and name of the object it is about.
+    pub fn target(&self) -> (&Kind, &str, &str) {
         match self {
-            Self::Get { kind, .. } | Self::PatchStatus { kind, .. } => kind,
+            Self::Get {
+                kind,
+                namespace,
+                name,
+            }
+            | Self::PatchStatus {
+                kind,
+                namespace,
+                name,
+                ..
+            } => (kind, namespace, name),
             Self::Create { object }
             | Self::Update { object }
             | Self::UpdateStatus { object }
-            | Self::Apply { object, .. } => &object.id().kind,
-            Self::Delete { target } => &target.kind,
+            | Self::Apply { object, .. } => {
+                let id = object.id();
+                (&id.kind, &id.namespace, &id.name)
+            }
+            Self::Delete { target } => (&target.kind, &target.namespace, &target.name),
         }
+    }
+
+    /// Kind of the object it is about.
+    pub fn kind(&self) -> &Kind {
+        self.target().0
     }
 }
 

@@ -29,6 +29,7 @@ fn plugins() -> [(&'static str, Rc<dyn Plugin>); 2] {
     let settings = Settings {
         config: config.clone().into_bytes(),
         limits: Limits::default(),
+        ..Settings::default()
     };
     let component = runtime.load(BUILT_IN, "built-in", &settings).unwrap();
     [

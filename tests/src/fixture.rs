@@ -1,4 +1,4 @@
-//! What tests of components share: the misbehaving plugin, one engine, and a cluster of one node and one thing.
+//! What tests of components share: the plugins of this repository that are not the real one, one engine, and a cluster of one node and one thing.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -11,6 +11,8 @@ use dractl::plugin::{
 };
 use serde_json::json;
 
+use crate::repository;
+
 /// Kind that the misbehaving plugin reads and writes.
 pub const THING: &str = "Thing.example.com";
 
@@ -21,12 +23,15 @@ pub static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| {
 });
 
 /// The bytes of the plugin in `tests/plugins/misbehaving`, built once per test run.
-pub static MISBEHAVING: LazyLock<Vec<u8>> = LazyLock::new(|| build("misbehaving"));
+pub static MISBEHAVING: LazyLock<Vec<u8>> =
+    LazyLock::new(|| build("tests/plugins/misbehaving", "misbehaving"));
 
-fn build(name: &str) -> Vec<u8> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("plugins")
-        .join(name);
+/// The bytes of the plugin in `examples/plugins/node-label`.
+pub static NODE_LABEL: LazyLock<Vec<u8>> =
+    LazyLock::new(|| build("examples/plugins/node-label", "node_label"));
+
+fn build(folder: &str, name: &str) -> Vec<u8> {
+    let folder = repository::root().join(folder);
     let target = target_folder();
     let mut command = Command::new(env!("CARGO"));
     for (variable, _) in std::env::vars_os() {
@@ -89,6 +94,7 @@ pub fn misbehaving(deed: &str, limits: Limits) -> Component {
     let settings = Settings {
         config: json!(deed).to_string().into_bytes(),
         limits,
+        ..Settings::default()
     };
     RUNTIME
         .load(&MISBEHAVING, "misbehaving.wasm", &settings)

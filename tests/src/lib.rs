@@ -21,6 +21,8 @@ mod contract;
 #[cfg(test)]
 mod end_to_end;
 #[cfg(test)]
+mod features;
+#[cfg(test)]
 mod fixture;
 #[cfg(test)]
 mod hostile;
@@ -28,6 +30,8 @@ mod hostile;
 mod limits;
 #[cfg(test)]
 mod load;
+#[cfg(test)]
+mod races;
 #[cfg(test)]
 mod repository;
 #[cfg(test)]
@@ -38,6 +42,8 @@ mod scenarios;
 mod schema;
 #[cfg(test)]
 mod stale;
+#[cfg(test)]
+mod swap;
 #[cfg(test)]
 mod tidy;
 #[cfg(test)]

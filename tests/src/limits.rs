@@ -616,6 +616,7 @@ fn a_plugin_that_does_not_start_is_refused_with_its_reason() {
                 start_milliseconds: 300,
                 ..tight()
             },
+            ..Settings::default()
         };
         RUNTIME
             .load(&MISBEHAVING, "bad.wasm", &settings)

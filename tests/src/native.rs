@@ -4,19 +4,22 @@
 //! A binding call runs on a thread of its own, but never at the same time as anything else: it stops at each import until it
 //! is resumed, as the component does on its fiber.
 
-use std::sync::mpsc::{Receiver, Sender, channel};
-use std::thread::JoinHandle;
+mod threads;
+
+use std::rc::Rc;
 
 use dractl::object::{Kind, Object, ObjectRef};
 use dractl::plugin::{
     self as contract, Access, Action, Answers, ApiCall, BindingCall, BindingRun, CallStats, Code,
     CycleId, Description, Exports, Fault, Hint, Interest, LogLevel, Nomination, ObjectEvent,
     PatchType, Plugin, PluginError, Progress, Revision, SchedulingInstance, Scope, SharedServices,
-    Slot, Status, Step, Suspension, Verb,
+    Slot, Status, Suspension, Verb,
 };
 use dynamic_resources::cycle::{self, Cycle};
 use dynamic_resources::host as guest;
 use dynamic_resources::{hints, plugin, status};
+
+use threads::{Gate, ThreadedBinding};
 
 /// The plugin, with its configuration.
 pub struct Native {
@@ -110,35 +113,18 @@ impl Plugin for Native {
         services: SharedServices,
         call: BindingCall,
     ) -> Result<Box<dyn BindingRun>, PluginError> {
-        let (resume, resumed) = channel();
-        let (announce, announced) = channel();
-        let pod_uid = call.pod().id().uid.to_string();
         let description = self.description.clone();
         let config = self.config.clone();
-        let thread = std::thread::spawn(move || {
-            let gate = Gate {
-                announce: announce.clone(),
-                resumed,
-            };
-            // A closed channel means that nobody waits for the outcome: the call was given up before it began.
-            if gate.resumed.recv().is_err() {
-                return;
-            }
+        Ok(Box::new(ThreadedBinding::new(move |gate| {
             let host = NativeHost {
                 services,
                 description,
-                pod_uid,
+                pod_uid: call.pod().id().uid.to_string(),
                 may_write: true,
                 gate: Some(gate),
             };
-            let outcome = run_binding(&host, &config, call);
-            let _ = announce.send(Step::Done(outcome));
-        });
-        Ok(Box::new(NativeBinding {
-            resume: Some(resume),
-            announced,
-            thread: Some(thread),
-        }))
+            run_binding(&host, &config, call)
+        })))
     }
 
     fn stats(&self) -> CallStats {
@@ -176,46 +162,6 @@ fn run_binding(
         BindingCall::PostBind { pod, node, plan } => {
             plugin.post_bind(host, &to_guest(&pod), &node, &plan);
             Ok(None)
-        }
-    }
-}
-
-/// Where a binding call stops.
-struct Gate {
-    announce: Sender<Step>,
-    resumed: Receiver<()>,
-}
-
-struct NativeBinding {
-    resume: Option<Sender<()>>,
-    announced: Receiver<Step>,
-    thread: Option<JoinHandle<()>>,
-}
-
-impl BindingRun for NativeBinding {
-    fn resume(&mut self) -> Step {
-        let sent = self
-            .resume
-            .as_ref()
-            .is_some_and(|resume| resume.send(()).is_ok());
-        match self.announced.recv() {
-            Ok(step) if sent => step,
-            _ => Step::Done(Err(PluginError {
-                fault: Fault::Trap,
-                plugin: plugin::NAME.into(),
-                call: "binding".into(),
-                cause: "panicked".into(),
-            })),
-        }
-    }
-}
-
-impl Drop for NativeBinding {
-    fn drop(&mut self) {
-        // A call that is given up ends at its next import: the gate is closed then.
-        self.resume = None;
-        if let Some(thread) = self.thread.take() {
-            let _ = thread.join();
         }
     }
 }
@@ -316,7 +262,9 @@ impl SchedulingInstance for NativeInstance {
     }
 
     fn filter(&mut self, cycle: CycleId, nodes: &[Slot]) -> Result<Answers, PluginError> {
-        let answers = in_cycle!(self, cycle, |cycle| self.plugin.filter(cycle, nodes));
+        let answers = in_cycle!(self, cycle, |cycle| self
+            .plugin
+            .filter(&self.host, cycle, nodes));
         Ok(Answers {
             verdicts: answers.verdicts,
             statuses: answers.statuses.into_iter().map(to_status).collect(),
@@ -343,10 +291,12 @@ impl SchedulingInstance for NativeInstance {
 
     fn score(
         &mut self,
-        _cycle: CycleId,
+        cycle: CycleId,
         nodes: &[Slot],
     ) -> Result<Result<Vec<i64>, Status>, PluginError> {
-        Ok(Ok(vec![0; nodes.len()]))
+        Ok(Ok(in_cycle!(self, cycle, |cycle| plugin::Plugin::score(
+            cycle, nodes
+        ))))
     }
 
     fn reserve(&mut self, cycle: CycleId, node: Slot) -> Result<Progress, PluginError> {
@@ -382,17 +332,14 @@ struct NativeHost {
     /// `api` is allowed.
     may_write: bool,
     /// There in binding calls.
-    gate: Option<Gate>,
+    gate: Option<Rc<Gate>>,
 }
 
 impl NativeHost {
     /// Stops until the call is resumed.
     fn suspend(&self, at: Suspension) {
-        if let Some(gate) = &self.gate
-            && (gate.announce.send(Step::Suspended(at)).is_err() || gate.resumed.recv().is_err())
-        {
-            // Given up in the middle: end the thread without running any more of the plugin, as a dropped store does.
-            std::panic::resume_unwind(Box::new("binding call given up"));
+        if let Some(gate) = &self.gate {
+            gate.stop(at);
         }
     }
 
@@ -600,6 +547,10 @@ impl guest::Host for NativeHost {
             target: from_guest_ref(target),
         })
         .map(|_| ())
+    }
+
+    fn now(&self) -> u64 {
+        self.with(|services| services.now())
     }
 
     fn sleep(&self, nanoseconds: u64) -> Result<(), guest::SleepError> {

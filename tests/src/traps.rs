@@ -5,14 +5,17 @@
 //! contract lets only the holder of an in-flight entry take it out. T12's call without state cannot be made, because PostFilter is
 //! a method of the cycle that PreFilter returns.
 //!
-//! Traps of the allocator (T4, T5, T15, T16, T18) have their tests beside it in `guest/src/allocator/tests`, those of the host's
-//! claim cache (T22) in `host/src/cluster`.
+//! Defects and traps of the allocator (D1 to D9, T4, T15, T18) have their tests beside it in `guest/src/allocator/tests/rules.rs`,
+//! that of the host's claim cache (T22) in `host/src/cluster`. All carry their id in their name, which `ids` checks.
 
 mod binding;
 mod cycle;
 mod defects;
 mod hints;
+mod ids;
 mod scene;
+mod selecting;
+mod texts;
 
 use dractl::plugin::{Code, Status};
 

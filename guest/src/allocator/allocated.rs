@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use super::names::{DeviceKey, Names};
+use super::names::{DeviceKey, Names, PoolKey};
 use crate::api::AllocationResult;
 
 /// Devices held by claims, with a count for each: several claims may name the same device.
@@ -13,6 +13,10 @@ use crate::api::AllocationResult;
 pub(crate) struct Allocated {
     claims: BTreeMap<Box<str>, Claim>,
     holders: Vec<Holders>,
+    /// By pool number: how many of its devices ordinary results hold.
+    by_pool: Vec<u32>,
+    /// Pools for which that changed, or which of them it is.
+    touched: Vec<PoolKey>,
 }
 
 /// How many results name a device.
@@ -99,6 +103,16 @@ impl Allocated {
             .is_some_and(|holders| holders.ordinary > 0 || (admin_holds && holders.admin > 0))
     }
 
+    /// How many devices of the pool are held, other than by results marked as admin access.
+    pub(crate) fn held_in(&self, pool: PoolKey) -> u32 {
+        self.by_pool.get(pool.index()).copied().unwrap_or_default()
+    }
+
+    /// Pools whose held devices changed since this was called last.
+    pub(crate) fn take_touched(&mut self) -> Vec<PoolKey> {
+        std::mem::take(&mut self.touched)
+    }
+
     fn uids(&self) -> Vec<Box<str>> {
         self.claims.keys().cloned().collect()
     }
@@ -114,10 +128,17 @@ impl Allocated {
         for held in claim.effective() {
             let count = self.count(*held);
             *count = count.saturating_sub(1);
+            if *count == 0 && !held.admin {
+                *self.in_pool(names.pool_of(held.device)) -= 1;
+            }
         }
         let old = edit(&mut claim);
         for held in claim.effective() {
-            *self.count(*held) += 1;
+            let count = self.count(*held);
+            *count += 1;
+            if *count == 1 && !held.admin {
+                *self.in_pool(names.pool_of(held.device)) += 1;
+            }
         }
         for held in old.iter().flatten() {
             names.release_device(held.device);
@@ -125,6 +146,15 @@ impl Allocated {
         if claim.stored.is_some() || claim.in_flight.is_some() {
             self.claims.insert(uid.into(), claim);
         }
+    }
+
+    fn in_pool(&mut self, pool: PoolKey) -> &mut u32 {
+        let index = pool.index();
+        if index >= self.by_pool.len() {
+            self.by_pool.resize(index + 1, 0);
+        }
+        self.touched.push(pool);
+        &mut self.by_pool[index]
     }
 
     fn count(&mut self, held: Held) -> &mut u32 {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::lists::{Want, insert};
-use super::requests::{Check, check_limit};
+use super::requests::{Check, MAX_RESULTS, Request, check_limit};
 use super::search::{Halt, Search};
 
 impl Search<'_, '_> {
@@ -46,9 +46,14 @@ impl Search<'_, '_> {
                 };
                 let (claim, name) = (plan.claim_name(request.claim), &request.name);
                 let pool = pools.name_of(pool, self.inventory);
-                return Err(Halt::Error(format!(
+                let text = format!(
                     "claim {claim}, request {name}: asks for all devices, but resource pool {pool} is currently {what}"
-                )));
+                );
+                return Err(if self.profile.bad_pools_refuse_the_node_only() {
+                    Halt::BadPool(text)
+                } else {
+                    Halt::Error(text)
+                });
             }
             for position in pool.candidates.clone() {
                 self.steps(1, index)?;
@@ -60,7 +65,7 @@ impl Search<'_, '_> {
                 if let (Some(matches), true) = (matches, pools.has_repeats) {
                     known.insert(candidate.first, matches);
                 }
-                if matches == Some(true) {
+                if matches == Some(true) && !pools.is_elsewhere(position) {
                     self.lists.all_devices.push(position as u32);
                 }
             }
@@ -73,24 +78,30 @@ impl Search<'_, '_> {
             all,
             admin: request.admin,
             selects: !request.selectors.is_empty(),
+            group: [0; 2],
         });
         Ok(())
     }
 
     fn check_limit(&self, claim: usize) -> Result<(), Halt> {
         let claim = &self.plan.claims[claim];
-        let exact = self.plan.requests[claim.requests.clone()]
-            .iter()
-            .filter_map(|request| request.count);
-        let all = self
-            .lists
-            .wants
-            .iter()
-            .filter(|want| claim.requests.contains(&(want.request as usize)));
-        let sum = exact
-            .map(|count| count.max(0))
-            .chain(all.map(|want| i64::from(want.needed)))
-            .fold(0, i64::saturating_add);
+        let requests = &self.plan.requests[claim.requests.clone()];
+        let needed = |index: usize, request: &Request| match request.count {
+            Some(count) => count.max(0),
+            None => {
+                let index = (claim.requests.start + index) as u32;
+                let mut all = self.lists.wants.iter();
+                let found = all.find(|want| want.request == index);
+                found.map_or(0, |want| i64::from(want.needed))
+            }
+        };
+        let mut sum: i64 = 0;
+        let mut index = 0;
+        for group in requests.chunk_by(|a, b| a.group == b.group) {
+            let least = (index..).zip(group).map(|(i, request)| needed(i, request));
+            sum = sum.saturating_add(least.min().unwrap_or(0));
+            index += group.len();
+        }
         check_limit(&claim.claim, sum).map_err(Halt::Error)
     }
 
@@ -99,25 +110,35 @@ impl Search<'_, '_> {
         let all = std::mem::take(&mut self.lists.wants);
         let mut all = all.iter().peekable();
         let keeps_empty = self.profile.all_mode_needs_a_device();
-        for (i, request) in self.plan.requests.iter().enumerate() {
-            let i = i as u32;
-            match request.count {
-                Some(count) if count > 0 => {
-                    self.lists.wants.push(Want {
-                        request: i,
-                        needed: count as u32,
+        let mut index = 0;
+        let same_group = |a: &Request, b: &Request| (a.claim, a.group) == (b.claim, b.group);
+        for group in self.plan.requests.chunk_by(same_group) {
+            let start = self.lists.wants.len();
+            for request in group {
+                let wanted = match request.count {
+                    Some(count) => Some(Want {
+                        request: index,
+                        // More than a claim may get is too many, however many.
+                        needed: count.clamp(0, MAX_RESULTS + 1) as u32,
                         all: None,
                         admin: request.admin,
                         selects: !request.selectors.is_empty(),
-                    });
-                }
-                Some(_) => {}
-                None => {
-                    let found = all.next_if(|want| want.request == i);
-                    self.lists
-                        .wants
-                        .extend(found.filter(|want| want.needed > 0 || keeps_empty));
-                }
+                        group: [0; 2],
+                    }),
+                    None => all.next_if(|want| want.request == index).copied(),
+                };
+                // What needs nothing is left out, unless it is an alternative, which then is the chosen one.
+                let matters = |want: &Want| {
+                    want.needed > 0
+                        || request.alternative.is_some()
+                        || (want.all.is_some() && keeps_empty)
+                };
+                self.lists.wants.extend(wanted.filter(matters));
+                index += 1;
+            }
+            let end = self.lists.wants.len();
+            for want in &mut self.lists.wants[start..] {
+                want.group = [start as u32, end as u32];
             }
         }
     }

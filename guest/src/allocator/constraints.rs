@@ -1,16 +1,20 @@
-//! `matchAttribute`: all devices that a constraint covers have one attribute with equal values (spec section 9.5).
+//! `matchAttribute`: all devices that a constraint covers have one attribute with equal values (spec section 9.5), or with a
+//! value in common where values are lists (KEP 5491). `distinctAttribute`: the values are pairwise different, lists disjoint
+//! (KEP 5075).
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::lists::Want;
 use super::names::LayoutKey;
+use super::requests::NameIds;
 use super::search::Search;
 use crate::api::{Attribute, Device, DeviceConstraint};
 
 /// A constraint of a claim.
 #[derive(Debug)]
 pub(crate) struct Constraint {
+    /// Values have to be different instead of equal.
+    distinct: bool,
     /// The attribute's fully qualified name.
     attribute: Arc<str>,
     /// The name as (domain, id), if it has a domain.
@@ -21,18 +25,23 @@ pub(crate) struct Constraint {
 
 impl Constraint {
     /// `name_ids` are the numbers of the names of the claim's requests. `None`: a constraint of an unsupported type.
-    pub(crate) fn new(given: &DeviceConstraint, name_ids: &BTreeMap<&str, u32>) -> Option<Self> {
-        let attribute = given.match_attribute.as_deref()?;
+    pub(crate) fn new(given: &DeviceConstraint, name_ids: &NameIds) -> Option<Self> {
+        let (distinct, attribute) = match (&given.match_attribute, &given.distinct_attribute) {
+            (Some(attribute), _) => (false, attribute.as_str()),
+            (None, Some(attribute)) => (true, attribute.as_str()),
+            (None, None) => return None,
+        };
         let requests = (!given.requests.is_empty()).then(|| {
             let mut ids: Vec<u32> = given
                 .requests
                 .iter()
-                .filter_map(|name| name_ids.get(name.as_str()).copied())
+                .filter_map(|name| name_ids.get(name))
                 .collect();
             ids.sort_unstable();
             ids
         });
         Some(Self {
+            distinct,
             attribute: attribute.into(),
             parts: attribute
                 .split_once('/')
@@ -41,11 +50,12 @@ impl Constraint {
         })
     }
 
-    /// Whether the devices of a request are covered.
-    pub(crate) fn covers(&self, name_id: u32) -> bool {
-        self.requests
-            .as_ref()
-            .is_none_or(|requests| requests.binary_search(&name_id).is_ok())
+    /// Whether the devices of a request are covered: by its name, or by that of the alternative.
+    pub(crate) fn covers(&self, name_ids: [u32; 2]) -> bool {
+        self.requests.as_ref().is_none_or(|requests| {
+            let mut names = name_ids.iter();
+            names.any(|id| requests.binary_search(id).is_ok())
+        })
     }
 
     /// Index of the attribute in the device: the one with the full name, or else with the bare id if the domain is the
@@ -78,10 +88,27 @@ pub(crate) struct Bindings {
     /// By constraint: the candidates that agree with what was accepted. Meaningless while nothing was, and for candidates
     /// that were not free then.
     agreeing: Vec<u64>,
+    /// By constraint for equal values: those that all accepted candidates have in common.
+    common: Vec<Vec<Attribute>>,
+    /// What was before a pick changed a set of agreeing candidates, the newest last.
+    narrowed: Vec<Narrowed>,
+    /// Sets for that.
+    saved: Vec<u64>,
     /// By constraint: where the attribute was found last. Neighbours mostly have the same layout.
     latest: Vec<Option<Place>>,
     /// Of the inventory, when that was noted.
     version: u64,
+}
+
+/// What a constraint looked like before a pick after the first one.
+#[derive(Debug)]
+struct Narrowed {
+    constraint: usize,
+    /// Number of accepted candidates, the pick included.
+    accepted: u32,
+    /// Start of the set in [`Bindings::saved`].
+    saved: usize,
+    common: Vec<Attribute>,
 }
 
 /// Where an attribute is in devices with some layout.
@@ -99,6 +126,9 @@ impl Bindings {
         self.words = words;
         self.agreeing.clear();
         self.agreeing.resize(constraints * words, 0);
+        self.common.resize(constraints, Vec::new());
+        self.narrowed.clear();
+        self.saved.clear();
         if self.version != version {
             self.latest.clear();
         }
@@ -112,6 +142,32 @@ impl Bindings {
             0 => u64::MAX,
             _ => self.agreeing[constraint * self.words + word],
         }
+    }
+
+    /// Remembers the set and the common values of a constraint that a pick is about to change.
+    fn save(&mut self, constraint: usize) {
+        let set = constraint * self.words..(constraint + 1) * self.words;
+        self.narrowed.push(Narrowed {
+            constraint,
+            accepted: self.accepted[constraint] + 1,
+            saved: self.saved.len(),
+            common: self.common[constraint].clone(),
+        });
+        self.saved.extend_from_slice(&self.agreeing[set]);
+    }
+
+    /// Takes back the latest pick of a constraint.
+    fn release(&mut self, constraint: usize) {
+        let changed = |narrowed: &mut Narrowed| {
+            narrowed.constraint == constraint && narrowed.accepted == self.accepted[constraint]
+        };
+        if let Some(before) = self.narrowed.pop_if(changed) {
+            let set = constraint * self.words..(constraint + 1) * self.words;
+            self.agreeing[set].copy_from_slice(&self.saved[before.saved..]);
+            self.saved.truncate(before.saved);
+            self.common[constraint] = before.common;
+        }
+        self.accepted[constraint] -= 1;
     }
 }
 
@@ -130,9 +186,12 @@ impl<'a> Search<'a, '_> {
         let plan = self.plan;
         let request = &plan.requests[want.request as usize];
         plan.constraints_of(want.request as usize).all(|i| {
-            !plan.constraints[i].covers(request.name_id)
+            !plan.constraints[i].covers(request.name_ids)
                 || match self.lists.bindings.accepted[i] {
-                    0 => self.value(i, position).is_some(),
+                    // Whether a value of unknown kind is different from others nobody can tell.
+                    0 => self.value(i, position).is_some_and(|value| {
+                        !plan.constraints[i].distinct || *value != Attribute::Unknown
+                    }),
                     _ => self.lists.bindings.agreeing(i, position / 64) >> (position % 64) & 1 != 0,
                 }
         })
@@ -143,10 +202,8 @@ impl<'a> Search<'a, '_> {
         let plan = self.plan;
         let request = &plan.requests[want.request as usize];
         for i in plan.constraints_of(want.request as usize) {
-            if plan.constraints[i].covers(request.name_id) {
-                if self.lists.bindings.accepted[i] == 0 {
-                    self.find_agreeing(i, position);
-                }
+            if plan.constraints[i].covers(request.name_ids) {
+                self.narrow(i, position);
                 self.lists.bindings.accepted[i] += 1;
             }
         }
@@ -156,19 +213,55 @@ impl<'a> Search<'a, '_> {
     pub(crate) fn unbind(&mut self, want: Want) {
         let plan = self.plan;
         let request = &plan.requests[want.request as usize];
-        for i in plan.constraints_of(want.request as usize) {
-            if plan.constraints[i].covers(request.name_id) {
-                self.lists.bindings.accepted[i] -= 1;
+        for i in plan.constraints_of(want.request as usize).rev() {
+            if plan.constraints[i].covers(request.name_ids) {
+                self.lists.bindings.release(i);
             }
         }
     }
 
-    /// Finds which candidates have the same value as the one that binds a constraint.
-    fn find_agreeing(&mut self, constraint: usize, reference: usize) {
-        let reference = self.value(constraint, reference);
-        for word in 0..self.lists.bindings.words {
+    /// Works out which candidates a constraint may accept after this one.
+    fn narrow(&mut self, constraint: usize, position: usize) {
+        let value = self.value(constraint, position);
+        let picked = value.map_or(&[][..], values);
+        let is_first = self.lists.bindings.accepted[constraint] == 0;
+        if self.plan.constraints[constraint].distinct {
+            if !is_first {
+                self.lists.bindings.save(constraint);
+            }
+            return self.find_agreeing(constraint, is_first, |value| is_disjoint(value, picked));
+        }
+        if is_first {
+            self.find_agreeing(constraint, true, |value| intersects(value, picked));
+            let common = &mut self.lists.bindings.common[constraint];
+            common.clear();
+            common.extend_from_slice(picked);
+            return;
+        }
+        let common = &self.lists.bindings.common[constraint];
+        if common.len() <= 1 || common.iter().all(|value| picked.contains(value)) {
+            return;
+        }
+        self.lists.bindings.save(constraint);
+        let mut common = std::mem::take(&mut self.lists.bindings.common[constraint]);
+        common.retain(|value| picked.contains(value));
+        self.find_agreeing(constraint, false, |value| intersects(value, &common));
+        self.lists.bindings.common[constraint] = common;
+    }
+
+    /// Finds the candidates whose values agree: among all, or among those that did before.
+    fn find_agreeing(
+        &mut self,
+        constraint: usize,
+        among_all: bool,
+        agrees: impl Fn(&Attribute) -> bool,
+    ) {
+        let words = self.lists.bindings.words;
+        for word in 0..words {
             // Only devices that are free now can come up while the constraint is bound; for admin requests all can.
-            let mut left = if self.plan.has_admin {
+            let mut left = if !among_all {
+                self.lists.bindings.agreeing[constraint * words + word]
+            } else if self.plan.has_admin {
                 u64::MAX
             } else {
                 self.lists.free[word]
@@ -181,14 +274,10 @@ impl<'a> Search<'a, '_> {
                 if position >= self.pools.candidates.len() {
                     break;
                 }
-                let value = self.value(constraint, position);
-                if reference
-                    .is_some_and(|reference| value.is_some_and(|value| equal(reference, value)))
-                {
+                if self.value(constraint, position).is_some_and(&agrees) {
                     agreeing |= 1 << bit;
                 }
             }
-            let words = self.lists.bindings.words;
             self.lists.bindings.agreeing[constraint * words + word] = agreeing;
         }
     }
@@ -213,16 +302,29 @@ impl<'a> Search<'a, '_> {
     fn each_constraint(&self, want: Want, mut call: impl FnMut(usize)) {
         let request = &self.plan.requests[want.request as usize];
         for i in self.plan.constraints_of(want.request as usize) {
-            if self.plan.constraints[i].covers(request.name_id) {
+            if self.plan.constraints[i].covers(request.name_ids) {
                 call(i);
             }
         }
     }
 }
 
-/// Equal in kind and value; versions are compared as they are written. A value of unknown kind equals nothing.
-fn equal(a: &Attribute, b: &Attribute) -> bool {
-    !matches!(a, Attribute::Unknown) && a == b
+/// A single value as a list of one; versions are compared as they are written. A value of unknown kind has none.
+fn values(attribute: &Attribute) -> &[Attribute] {
+    match attribute {
+        Attribute::Unknown => &[],
+        Attribute::List(values) => values,
+        _ => std::slice::from_ref(attribute),
+    }
+}
+
+fn intersects(attribute: &Attribute, others: &[Attribute]) -> bool {
+    values(attribute).iter().any(|value| others.contains(value))
+}
+
+/// One of unknown kind is different from none.
+fn is_disjoint(attribute: &Attribute, others: &[Attribute]) -> bool {
+    *attribute != Attribute::Unknown && !intersects(attribute, others)
 }
 
 #[cfg(test)]

@@ -5,12 +5,17 @@
 //! which is why they are one object. Gathering the pools of a node is `pools.rs`.
 
 use std::cmp::Ordering;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use super::allocated::Allocated;
+use super::counters::Layout;
 use super::names::{DeviceKey, FixedHasher, LayoutKey, Names, PoolKey};
-use crate::api::{AllocationResult, Node, Reach, ResourceSlice};
+use super::rules;
+use super::totals::PoolTotals;
+use crate::api::{
+    AllocationResult, Device, DeviceTaint, DeviceTaintRule, Node, Reach, ResourceSlice,
+};
 use crate::node_selector::NodeSelector;
 
 /// Slices and devices in use. A slot is a small number that the host gave to a slice.
@@ -32,6 +37,8 @@ pub struct Inventory {
     pools: Vec<PoolTotals>,
     /// By device number: how many times slices publish it.
     published: Vec<u32>,
+    /// DeviceTaintRules by slot.
+    rules: BTreeMap<u32, DeviceTaintRule>,
     version: u64,
 }
 
@@ -50,53 +57,50 @@ pub(crate) struct Entry {
     pub selector: Option<NodeSelector>,
     /// Some device has no content.
     pub has_unusable: bool,
+    /// Where the slice leaves it to them: which nodes each of the devices is for. Otherwise empty.
+    pub reaches: Box<[DeviceReach]>,
+    /// Positions of the devices with taints that prevent allocation, from the slice or from a rule.
+    pub taints: Vec<(u32, Arc<[DeviceTaint]>)>,
 }
 
-/// Over all slices of a pool, whoever can reach them.
-#[derive(Debug, Default)]
-pub(crate) struct PoolTotals {
-    /// (generation, number of slices), sorted.
-    generations: Vec<(i64, u32)>,
-    /// Number of devices that are published more than once.
-    pub duplicates: u32,
+/// Which nodes a device is for.
+#[derive(Debug)]
+pub(crate) enum DeviceReach {
+    Node(String),
+    All,
+    Selected(NodeSelector),
+    Nowhere,
 }
 
-impl PoolTotals {
-    /// The newest generation that any slice has.
-    pub(crate) fn newest(&self) -> Option<i64> {
-        self.generations.last().map(|(generation, _)| *generation)
+impl DeviceReach {
+    /// The error is that of a selector which does not parse.
+    fn new(device: &Device) -> Result<Self, String> {
+        let reach = device.extra.as_ref().and_then(|extra| extra.reach.as_ref());
+        Ok(match reach {
+            Some(Reach::NodeName(name)) => Self::Node(name.clone()),
+            Some(Reach::AllNodes) => Self::All,
+            Some(Reach::NodeSelector(selector)) => Self::Selected(NodeSelector::parse(selector)?),
+            Some(Reach::PerDevice | Reach::Nowhere) | None => Self::Nowhere,
+        })
     }
 
-    /// How many slices have this generation.
-    pub(crate) fn slices_of(&self, generation: i64) -> u32 {
-        match self
-            .generations
-            .binary_search_by_key(&generation, |entry| entry.0)
-        {
-            Ok(i) => self.generations[i].1,
-            Err(_) => 0,
+    pub(crate) fn includes(&self, node: &Node) -> bool {
+        match self {
+            Self::Node(name) => *name == node.name,
+            Self::All => true,
+            Self::Selected(selector) => selector.matches(node),
+            Self::Nowhere => false,
         }
     }
+}
 
-    fn add(&mut self, generation: i64) {
-        match self
-            .generations
-            .binary_search_by_key(&generation, |entry| entry.0)
-        {
-            Ok(i) => self.generations[i].1 += 1,
-            Err(i) => self.generations.insert(i, (generation, 1)),
-        }
-    }
-
-    fn remove(&mut self, generation: i64) {
-        if let Ok(i) = self
-            .generations
-            .binary_search_by_key(&generation, |entry| entry.0)
-        {
-            self.generations[i].1 -= 1;
-            if self.generations[i].1 == 0 {
-                self.generations.remove(i);
-            }
+impl Entry {
+    /// Whether a node can reach the slice, which is not bound to one node as a whole.
+    pub(crate) fn is_for(&self, node: &Node) -> bool {
+        match (&self.selector, &self.slice.reach) {
+            (Some(selector), _) => selector.matches(node),
+            (None, Reach::PerDevice) => self.reaches.iter().any(|reach| reach.includes(node)),
+            (None, _) => true,
         }
     }
 }
@@ -140,8 +144,12 @@ impl Inventory {
                 }
             }
         }
+        let reaches = match &slice.reach {
+            Reach::PerDevice => self.device_reaches(&slice, slot),
+            _ => Some(Box::default()),
+        };
         self.version += 1;
-        self.publish(pool, slice.generation, &devices);
+        self.publish(pool, slot, &slice, &devices);
         let index = slot as usize;
         if index >= self.entries.len() {
             self.entries.resize_with(index + 1, || None);
@@ -149,10 +157,13 @@ impl Inventory {
         let reachable = match &slice.reach {
             Reach::NodeName(_) | Reach::AllNodes => true,
             Reach::NodeSelector(_) => selector.is_some(),
+            Reach::PerDevice => reaches.as_ref().is_some_and(|reaches| !reaches.is_empty()),
             Reach::Nowhere => false,
         };
         self.entries[index] = Some(Entry {
             has_unusable: slice.devices.iter().any(|device| !device.usable),
+            taints: rules::taints(&slice, self.rules.values()),
+            reaches: reaches.unwrap_or_default(),
             slice,
             pool,
             devices,
@@ -165,12 +176,23 @@ impl Inventory {
         }
     }
 
+    /// `None`, and noted as broken, if a selector does not parse.
+    fn device_reaches(&mut self, slice: &ResourceSlice, slot: u32) -> Option<Box<[DeviceReach]>> {
+        match slice.devices.iter().map(DeviceReach::new).collect() {
+            Ok(reaches) => Some(reaches),
+            Err(error) => {
+                self.broken.insert((slice.name.clone(), slot), error);
+                None
+            }
+        }
+    }
+
     /// Notes that the object in that slot cannot be used: nodes that can reach it get the message instead of a decision.
     pub fn put_invalid(&mut self, slot: u32, reach: &Reach, message: String) {
         self.remove(slot);
         let reach = match reach {
             Reach::NodeName(name) => InvalidReach::Node(name.clone()),
-            Reach::AllNodes => InvalidReach::Everywhere,
+            Reach::AllNodes | Reach::PerDevice => InvalidReach::Everywhere,
             Reach::NodeSelector(selector) => NodeSelector::parse(selector)
                 .map_or(InvalidReach::Everywhere, InvalidReach::Selected),
             Reach::Nowhere => InvalidReach::Nowhere,
@@ -188,8 +210,8 @@ impl Inventory {
         let Some(entry) = self.entries[slot as usize].take() else {
             return;
         };
-        self.broken.remove(&(entry.slice.name, slot));
-        self.withdraw(entry.pool, entry.slice.generation, &entry.devices);
+        self.broken.remove(&(entry.slice.name.clone(), slot));
+        self.withdraw(slot, &entry);
         for device in &entry.devices {
             self.names.release_device(*device);
         }
@@ -208,19 +230,45 @@ impl Inventory {
         }
     }
 
+    /// Adds a rule, or replaces the one in that slot.
+    pub fn put_taint_rule(&mut self, slot: u32, rule: DeviceTaintRule) {
+        let before = self.rules.insert(slot, rule);
+        self.taint_again(before, slot);
+    }
+
+    /// Removes the rule in that slot, if there is one.
+    pub fn remove_taint_rule(&mut self, slot: u32) {
+        if let Some(before) = self.rules.remove(&slot) {
+            self.taint_again(Some(before), slot);
+        }
+    }
+
+    /// Works out the taints of the slices that a rule selects, or selected before.
+    fn taint_again(&mut self, before: Option<DeviceTaintRule>, slot: u32) {
+        let rules: Vec<_> = before.iter().chain(self.rules.get(&slot)).collect();
+        for entry in self.entries.iter_mut().flatten() {
+            if rules.iter().any(|rule| rules::concerns(rule, &entry.slice)) {
+                entry.taints = rules::taints(&entry.slice, self.rules.values());
+            }
+        }
+    }
+
     /// The claim cache has the claim, with this allocation (spec section 9.6).
     pub fn set_stored(&mut self, uid: &str, allocation: Option<&AllocationResult>) {
         self.allocated.set_stored(&mut self.names, uid, allocation);
+        self.forget_available();
     }
 
     /// The claim cache no longer has the claim.
     pub fn remove_stored(&mut self, uid: &str) {
         self.allocated.remove_stored(&mut self.names, uid);
+        self.forget_available();
     }
 
     /// The claim cache has no claims.
     pub fn clear_stored(&mut self) {
         self.allocated.clear_stored(&mut self.names);
+        self.forget_available();
     }
 
     /// The claim is in flight with this allocation, which replaces the stored one; it counts only while the claim cache
@@ -228,21 +276,51 @@ impl Inventory {
     pub fn set_in_flight(&mut self, uid: &str, allocation: &AllocationResult) {
         self.allocated
             .set_in_flight(&mut self.names, uid, allocation);
+        self.forget_available();
     }
 
     /// The claim is no longer in flight.
     pub fn remove_in_flight(&mut self, uid: &str) {
         self.allocated.remove_in_flight(&mut self.names, uid);
+        self.forget_available();
     }
 
     /// No claim is in flight.
     pub fn clear_in_flight(&mut self) {
         self.allocated.clear_in_flight(&mut self.names);
+        self.forget_available();
     }
 
     /// Whether a claim holds the device. `admin_holds`: results marked as admin access hold their device too (D6).
     pub(crate) fn is_held(&self, device: DeviceKey, admin_holds: bool) -> bool {
         self.allocated.holds(device, admin_holds)
+    }
+
+    /// How many devices of a pool are held, published or not, other than by results marked as admin access.
+    pub(crate) fn held_in(&self, pool: PoolKey) -> u32 {
+        self.allocated.held_in(pool)
+    }
+
+    /// Counters and their consumers in the newest generation of a pool that has any.
+    pub(crate) fn counters(&self, pool: PoolKey) -> &Layout {
+        let totals = self.totals(pool);
+        let entries = totals.slices().map(|slot| self.entry(slot));
+        totals.layout(entries)
+    }
+
+    /// What is left of these counters. `None`: nothing may be given out.
+    pub(crate) fn available_counters(&self, pool: PoolKey) -> Option<&[i128]> {
+        self.totals(pool)
+            .available(|| self.counters(pool).available(self, pool))
+    }
+
+    /// Other devices are held now.
+    fn forget_available(&mut self) {
+        for pool in self.allocated.take_touched() {
+            if let Some(totals) = self.pools.get_mut(pool.index()) {
+                totals.forget_available();
+            }
+        }
     }
 
     /// Why a decision about this node is impossible, if it is: the message given for the lowest slot.
@@ -300,46 +378,54 @@ impl Inventory {
         (&left.driver, &left.pool, &left.name, a).cmp(&(&right.driver, &right.pool, &right.name, b))
     }
 
-    fn link(&mut self, slot: u32) {
-        let bucket = match &self.entry(slot).slice.reach {
-            Reach::NodeName(name) => self
-                .by_node
-                .get(name.as_str())
-                .map_or(&[][..], Vec::as_slice),
-            _ => &self.shared,
-        };
-        let at = bucket.partition_point(|other| self.compare(*other, slot).is_lt());
-        match &self.entry(slot).slice.reach {
-            Reach::NodeName(name) => {
-                let name: Arc<str> = name.as_str().into();
-                self.by_node.entry(name).or_default().insert(at, slot);
+    /// Calls for each list of the index in which the slice belongs.
+    fn each_bucket(&mut self, slot: u32, mut call: impl FnMut(&Self, &mut Vec<u32>)) {
+        let names: BTreeSet<String> = match &self.entry(slot).slice.reach {
+            Reach::NodeName(name) => [name.clone()].into(),
+            Reach::PerDevice => {
+                let name = |reach: &DeviceReach| match reach {
+                    DeviceReach::Node(name) => Some(Some(name.clone())),
+                    DeviceReach::All | DeviceReach::Selected(_) => Some(None),
+                    DeviceReach::Nowhere => None,
+                };
+                let names = self.entry(slot).reaches.iter().filter_map(name);
+                // Devices that are not bound to one node make the slice a shared one.
+                names.collect::<Option<_>>().unwrap_or_default()
             }
-            _ => self.shared.insert(at, slot),
+            _ => BTreeSet::new(),
+        };
+        if names.is_empty() {
+            let mut shared = std::mem::take(&mut self.shared);
+            call(self, &mut shared);
+            self.shared = shared;
         }
+        for name in names {
+            let mut bucket = self.by_node.remove(name.as_str()).unwrap_or_default();
+            call(self, &mut bucket);
+            if !bucket.is_empty() {
+                self.by_node.insert(name.into(), bucket);
+            }
+        }
+    }
+
+    fn link(&mut self, slot: u32) {
+        self.each_bucket(slot, |inventory, bucket| {
+            let at = bucket.partition_point(|other| inventory.compare(*other, slot).is_lt());
+            bucket.insert(at, slot);
+        });
     }
 
     fn unlink(&mut self, slot: u32) {
-        match &self.entry(slot).slice.reach {
-            Reach::NodeName(name) => {
-                let name = name.clone();
-                if let Some(bucket) = self.by_node.get_mut(name.as_str()) {
-                    bucket.retain(|other| *other != slot);
-                    if bucket.is_empty() {
-                        self.by_node.remove(name.as_str());
-                    }
-                }
-            }
-            _ => self.shared.retain(|other| *other != slot),
-        }
+        self.each_bucket(slot, |_, bucket| bucket.retain(|other| *other != slot));
     }
 
-    fn publish(&mut self, pool: PoolKey, generation: i64, devices: &[DeviceKey]) {
+    fn publish(&mut self, pool: PoolKey, slot: u32, slice: &ResourceSlice, devices: &[DeviceKey]) {
         if pool.index() >= self.pools.len() {
             self.pools
                 .resize_with(pool.index() + 1, PoolTotals::default);
         }
         let totals = &mut self.pools[pool.index()];
-        totals.add(generation);
+        totals.add(slot, slice);
         for device in devices {
             if device.index() >= self.published.len() {
                 self.published.resize(device.index() + 1, 0);
@@ -350,10 +436,10 @@ impl Inventory {
         }
     }
 
-    fn withdraw(&mut self, pool: PoolKey, generation: i64, devices: &[DeviceKey]) {
-        let totals = &mut self.pools[pool.index()];
-        totals.remove(generation);
-        for device in devices {
+    fn withdraw(&mut self, slot: u32, entry: &Entry) {
+        let totals = &mut self.pools[entry.pool.index()];
+        totals.remove(slot, &entry.slice);
+        for device in &entry.devices {
             let count = &mut self.published[device.index()];
             *count -= 1;
             totals.duplicates -= u32::from(*count == 1);

@@ -6,6 +6,7 @@ use super::constraints::Bindings;
 use super::inventory::Inventory;
 use super::pools::NodePools;
 use super::requests::Plan;
+use crate::api::DeviceToleration;
 
 /// All of it.
 #[derive(Debug, Default)]
@@ -27,6 +28,10 @@ pub(crate) struct Lists {
     pub verdicts: Verdicts,
     /// The solution: (request index in the plan, position of the candidate), in order.
     pub picks: Vec<(u32, u32)>,
+    /// Of the solution: the chosen alternatives, as request indices in the plan, in order.
+    pub chosen: Vec<u32>,
+    /// What is left of the counters of the node's pools.
+    pub counters: Vec<i128>,
     /// For counting.
     pub union: Vec<u64>,
 }
@@ -43,6 +48,15 @@ pub(crate) struct Want {
     pub admin: bool,
     /// There are selectors; without any all devices match.
     pub selects: bool,
+    /// Start and end of the wants that are alternatives to one another, among them this one.
+    pub group: [u32; 2],
+}
+
+impl Want {
+    /// The first want that comes after this one was satisfied.
+    pub(crate) fn next(&self) -> usize {
+        self.group[1] as usize
+    }
 }
 
 /// The search for one device.
@@ -64,6 +78,8 @@ pub(crate) struct Frame {
     pub reached_ever: u32,
     /// Start of the frame's part of [`Lists::failed`].
     pub failed: u32,
+    /// Of a choice: every alternative so far failed because the claim would get too many devices.
+    pub all_exceed: bool,
 }
 
 impl Frame {
@@ -80,6 +96,7 @@ impl Frame {
             reached: want,
             reached_ever: want,
             failed: 0,
+            all_exceed: true,
         }
     }
 }
@@ -90,6 +107,8 @@ pub(crate) enum FrameState {
     Picked,
     /// Went on without a device: in 1.31 an `All` request leaves out devices in use (D2).
     LeftOut,
+    /// Not for a device: the want is the alternative that is being tried.
+    Choice,
 }
 
 /// A candidate that led to no solution, with the furthest want that was reached meanwhile.
@@ -99,7 +118,8 @@ pub(crate) struct Failed {
     pub reached: u32,
 }
 
-/// What is known about selectors, want by want, as far as the search came.
+/// What is known about selectors, want by want, as far as the search came. A device that the want may not get in spite of its
+/// selectors (it has a taint that is not tolerated, or is elsewhere) counts as one that does not match, once it is known.
 #[derive(Debug, Default)]
 pub(crate) struct Verdicts {
     /// Words of one set.
@@ -108,12 +128,14 @@ pub(crate) struct Verdicts {
     unusable: Vec<u64>,
     /// For each want two sets: the known candidates, and those of them that match.
     rows: Vec<u64>,
+    /// For each want the set of candidates that it may not get; empty if there is none on the node.
+    barred: Vec<u64>,
     wants: usize,
 }
 
 impl Verdicts {
     /// Opens the sets of the wants up to `last`.
-    pub(crate) fn open(&mut self, wants: &[Want], last: usize) {
+    pub(crate) fn open(&mut self, wants: &[Want], last: usize, plan: &Plan, pools: &NodePools) {
         for want in wants.iter().take(last + 1).skip(self.wants) {
             if want.selects {
                 self.rows.extend_from_slice(&self.unusable);
@@ -123,12 +145,36 @@ impl Verdicts {
                 self.rows.extend(self.unusable.iter().map(|word| !word));
             }
             self.wants += 1;
+            if pools.has_barred() {
+                self.bar(
+                    plan.requests[want.request as usize].tolerations.as_slice(),
+                    pools,
+                );
+            }
+        }
+    }
+
+    /// Notes which candidates the want that was opened last may not get.
+    fn bar(&mut self, tolerations: &[DeviceToleration], pools: &NodePools) {
+        let start = self.barred.len();
+        self.barred.resize(start + self.words, 0);
+        pools.each_barred(tolerations, |position| {
+            insert(&mut self.barred[start..], position);
+        });
+        let matching = self.rows.len() - self.words;
+        for (matching, barred) in self.rows[matching..].iter_mut().zip(&self.barred[start..]) {
+            *matching &= !barred;
         }
     }
 
     /// Whether the want's set is there.
     pub(crate) fn is_open(&self, want: usize) -> bool {
         want < self.wants
+    }
+
+    /// Whether an open want may not get the candidate, whatever its selectors say.
+    pub(crate) fn is_barred(&self, want: usize, position: usize) -> bool {
+        !self.barred.is_empty() && contains(&self.barred[want * self.words..], position)
     }
 
     /// Of an open want: known candidates, and those that match.
@@ -145,12 +191,13 @@ impl Verdicts {
         contains(known, position).then(|| contains(matching, position))
     }
 
-    /// Remembers whether the device of a candidate matches, for an open want.
+    /// Remembers whether the selectors match the device of a candidate, for an open want.
     pub(crate) fn learn(&mut self, want: usize, position: usize, matches: bool, pools: &NodePools) {
         pools.each_same(position, |same| {
             if contains(&self.unusable, same) {
                 return;
             }
+            let matches = matches && !self.is_barred(want, same);
             let row = &mut self.rows[want * 2 * self.words..][..2 * self.words];
             let (known, matching) = row.split_at_mut(self.words);
             insert(known, same);
@@ -171,6 +218,8 @@ impl Lists {
         self.frames.clear();
         self.failed.clear();
         self.picks.clear();
+        self.chosen.clear();
+        self.counters.clone_from(&pools.counters.available);
         let candidates = pools.candidates.len();
         let words = candidates.div_ceil(64);
         self.picked_for.clear();
@@ -181,6 +230,7 @@ impl Lists {
         self.free.resize(words, 0);
         self.verdicts.words = words;
         self.verdicts.rows.clear();
+        self.verdicts.barred.clear();
         self.verdicts.wants = 0;
         self.verdicts.unusable.clear();
         self.verdicts.unusable.resize(words, 0);

@@ -74,6 +74,11 @@ impl Names {
         DeviceKey(number)
     }
 
+    /// The pool of a device that has a number.
+    pub(crate) fn pool_of(&self, device: DeviceKey) -> PoolKey {
+        self.devices.entries[device.index()].0.0
+    }
+
     /// Takes back one [`Self::acquire_device`].
     pub(crate) fn release_device(&mut self, key: DeviceKey) {
         if let Some((pool, _)) = self.devices.release(key.0) {

@@ -2,10 +2,13 @@
 
 use std::cmp::Ordering;
 use std::ops::Range;
+use std::sync::Arc;
 
+use super::counters::NodeCounters;
 use super::inventory::Inventory;
 use super::names::DeviceKey;
-use crate::api::{Device, Node, Reach};
+use super::rules;
+use crate::api::{Device, DeviceTaint, DeviceToleration, Node, Reach};
 use crate::profile::Profile;
 
 /// What a node can reach. The lists are reused from node to node.
@@ -19,6 +22,11 @@ pub(crate) struct NodePools {
     pub has_repeats: bool,
     /// Positions of the candidates without content, which are never selected.
     pub unusable: Vec<u32>,
+    /// Positions of the candidates that are for other nodes, in order: their selectors are evaluated all the same.
+    elsewhere: Vec<u32>,
+    /// Candidates with taints that prevent allocation, in order.
+    tainted: Vec<(u32, Arc<[DeviceTaint]>)>,
+    pub counters: NodeCounters,
     /// Kept slices of all pools.
     slices: Vec<u32>,
     /// Slices that the node can reach, before old generations are dropped.
@@ -63,6 +71,9 @@ impl NodePools {
         self.slices.clear();
         self.has_repeats = false;
         self.unusable.clear();
+        self.elsewhere.clear();
+        self.tainted.clear();
+        self.counters.clear();
         if let Some((slice, error)) = inventory.broken() {
             return Err(format!(
                 "gather pool information: node selector in resource slice {slice}: {error}"
@@ -74,7 +85,7 @@ impl NodePools {
             self.add_pool(group, inventory, profile);
         }
         self.reached = reached;
-        self.add_candidates(inventory, profile);
+        self.add_candidates(node, inventory, profile);
         Ok(())
     }
 
@@ -94,6 +105,44 @@ impl NodePools {
             if candidate.first == first {
                 call(other);
             }
+        }
+    }
+
+    /// Whether there are candidates that some requests may not get.
+    pub(crate) fn has_barred(&self) -> bool {
+        !self.elsewhere.is_empty() || !self.tainted.is_empty()
+    }
+
+    /// Calls for each candidate that a request with these tolerations may not get.
+    pub(crate) fn each_barred(
+        &self,
+        tolerations: &[DeviceToleration],
+        mut call: impl FnMut(usize),
+    ) {
+        for &position in &self.elsewhere {
+            call(position as usize);
+        }
+        for (position, taints) in &self.tainted {
+            if !rules::tolerated(taints, tolerations) {
+                call(*position as usize);
+            }
+        }
+    }
+
+    /// Whether the candidate is for other nodes.
+    pub(crate) fn is_elsewhere(&self, position: usize) -> bool {
+        self.elsewhere.binary_search(&(position as u32)).is_ok()
+    }
+
+    /// Whether a request with these tolerations tolerates the candidate's taints.
+    pub(crate) fn tolerated(&self, position: usize, tolerations: &[DeviceToleration]) -> bool {
+        let position = position as u32;
+        match self
+            .tainted
+            .binary_search_by_key(&position, |entry| entry.0)
+        {
+            Ok(i) => rules::tolerated(&self.tainted[i].1, tolerations),
+            Err(_) => true,
         }
     }
 
@@ -119,13 +168,19 @@ impl NodePools {
         }
         let kept = &self.slices[start..];
         let generation = generation_of(kept[0]);
+        // The counters are those of the newest generation, whatever the node can reach.
+        let is_obsolete = totals.newest().is_some_and(|newest| newest > generation);
+        if is_obsolete && totals.has_counters() {
+            self.slices.truncate(start);
+            return;
+        }
         let wanted = inventory
             .entry(deciding_slice(kept, inventory, profile))
             .slice
             .resource_slice_count;
         let mut incomplete = kept.len() as i64 != wanted;
         if incomplete && profile.completeness_over_whole_pool() {
-            if totals.newest().is_some_and(|newest| newest > generation) {
+            if is_obsolete {
                 self.slices.truncate(start);
                 return;
             }
@@ -136,15 +191,23 @@ impl NodePools {
             slices: start..self.slices.len(),
             candidates: 0..0,
             incomplete,
-            invalid: false,
+            invalid: profile.disagreeing_counts_invalidate_pool() && totals.disagrees(generation),
             repeats,
         });
     }
 
-    fn add_candidates(&mut self, inventory: &Inventory, profile: &Profile) {
+    fn add_candidates(&mut self, node: &Node, inventory: &Inventory, profile: &Profile) {
         for pool in &mut self.pools {
             let start = self.candidates.len();
             for &slot in &self.slices[pool.slices.clone()] {
+                let entry = inventory.entry(slot);
+                let first = self.candidates.len() as u32;
+                let moved = |(position, taints): &(u32, _)| (first + position, Arc::clone(taints));
+                self.tainted.extend(entry.taints.iter().map(moved));
+                let elsewhere = entry.reaches.iter().enumerate();
+                let elsewhere = elsewhere.filter(|(_, reach)| !reach.includes(node));
+                self.elsewhere
+                    .extend(elsewhere.map(|(i, _)| first + i as u32));
                 for (index, &device) in inventory.entry(slot).devices.iter().enumerate() {
                     let first = self.candidates.len() as u32;
                     self.candidates.push(Candidate {
@@ -157,10 +220,22 @@ impl NodePools {
             }
             if pool.repeats && find_repeats(&mut self.candidates, start) {
                 self.has_repeats = true;
-                pool.invalid = profile.duplicate_devices_invalidate_pool();
+                pool.invalid |= profile.duplicate_devices_invalidate_pool();
+            }
+            let key = inventory.entry(self.slices[pool.slices.start]).pool;
+            if inventory.totals(key).has_counters() {
+                let devices = self.candidates[start..]
+                    .iter()
+                    .map(|candidate| candidate.device);
+                let is_valid = self.counters.add(key, start, devices, inventory);
+                pool.invalid |= !is_valid;
             }
             if (pool.incomplete || pool.invalid) && profile.exact_count_skips_bad_pools() {
                 self.candidates.truncate(start);
+                let before = |position: &u32| (*position as usize) < start;
+                self.elsewhere.retain(before);
+                self.tainted.retain(|(position, _)| before(position));
+                self.counters.truncate(start);
             }
             for (position, candidate) in self.candidates.iter().enumerate().skip(start) {
                 if inventory.entry(candidate.slot).has_unusable
@@ -185,13 +260,7 @@ impl Candidate {
 fn reach(node: &Node, inventory: &Inventory, reached: &mut Vec<u32>) {
     reached.clear();
     let mut own = inventory.of_node(&node.name).iter().copied().peekable();
-    let selects = |slot: &u32| {
-        inventory
-            .entry(*slot)
-            .selector
-            .as_ref()
-            .is_none_or(|selector| selector.matches(node))
-    };
+    let selects = |slot: &u32| inventory.entry(*slot).is_for(node);
     for shared in inventory.shared().iter().copied().filter(selects) {
         while let Some(slot) = own.next_if(|slot| inventory.compare(*slot, shared).is_lt()) {
             reached.push(slot);

@@ -16,7 +16,8 @@
 //! the pick of A, so it fails too and comes no further than m. Nothing would be evaluated for the first time on the way: where
 //! a want would visit A after the pick of B, it visited B after the pick of A, so it knows B and therefore A.
 
-use super::lists::{Failed, Frame, contains, from};
+use super::alternatives::LIMIT;
+use super::lists::{Failed, Frame, Want, contains, from};
 use super::search::{Halt, Search};
 
 /// Constraints that are compared at most; beyond that comparing costs more than it saves.
@@ -29,6 +30,18 @@ pub(crate) const HARD: u64 = 4_096;
 /// Most verdicts that a hard search gathers ahead.
 const AHEAD: usize = 1 << 17;
 
+/// What [`Search::hopeless_at`] adds up.
+struct Count {
+    /// Devices that the wants need together at least.
+    needed: u32,
+    /// Words looked at, of which some make a step.
+    work: usize,
+    /// The claim at work.
+    claim: usize,
+    /// Devices that it gets at least.
+    in_claim: u32,
+}
+
 impl Search<'_, '_> {
     /// Evaluates all selectors for all devices that could be asked for.
     pub(crate) fn learn_ahead(&mut self) -> Result<(), Halt> {
@@ -37,9 +50,7 @@ impl Search<'_, '_> {
         if pools.has_repeats || self.lists.wants.len() * pools.candidates.len() > AHEAD {
             return Ok(());
         }
-        self.lists
-            .verdicts
-            .open(&self.lists.wants, self.lists.wants.len());
+        self.open_verdicts(self.lists.wants.len());
         for index in 0..self.lists.wants.len() {
             let want = self.lists.wants[index];
             for (position, candidate) in pools.candidates.iter().enumerate() {
@@ -69,63 +80,131 @@ impl Search<'_, '_> {
         start: usize,
     ) -> Result<Option<usize>, Halt> {
         let words = self.lists.free.len();
-        let (mut needed, mut work) = (0, 0);
         self.lists.union.clear();
         self.lists.union.resize(words, 0);
-        for next in want..self.lists.wants.len() {
-            let wanted = self.lists.wants[next];
-            let constraints = self.plan.constraints_of(wanted.request as usize);
-            if wanted.all.is_some() || constraints.len() > FURTHEST {
+        let mut count = Count {
+            needed: 0,
+            work: 0,
+            claim: usize::MAX,
+            in_claim: 0,
+        };
+        // Of the request at work the alternative at work, of later ones all.
+        let mut group = want..want + 1;
+        while group.start < self.lists.wants.len() {
+            let here = (group.start == want).then_some((k, start));
+            let (mut fewest, mut fewest_possible) = (u32::MAX, None);
+            for next in group.clone() {
+                let missing = self.lists.wants[next].needed - here.map_or(0, |(k, _)| k);
+                let Some(own) = self.possible(next, here.map_or(0, |here| here.1), &mut count)?
+                else {
+                    return Ok(None);
+                };
+                fewest = fewest.min(missing);
+                if own >= missing {
+                    fewest_possible = Some(missing.min(fewest_possible.unwrap_or(u32::MAX)));
+                    self.unite(next, here.map_or(0, |here| here.1));
+                }
+            }
+            let first = self.lists.wants[group.start];
+            if self.may_exceed_limit(first, fewest, want, &mut count) {
                 return Ok(None);
             }
-            if !self.lists.verdicts.is_open(next) {
-                if wanted.selects {
-                    return Ok(None);
-                }
-                self.lists.verdicts.open(&self.lists.wants, next);
-            }
-            work += words;
-            if work >= FURTHEST {
-                self.steps(work / FURTHEST, wanted.request as usize)?;
-                work %= FURTHEST;
-            }
-            let start = if next == want { start } else { 0 };
-            if wanted.admin {
-                // Takes nothing from the others, but may have to be evaluated.
-                if !self.is_known_for_all(next, start) {
-                    return Ok(None);
-                }
-                continue;
-            }
-            let missing = if next == want {
-                wanted.needed - k
-            } else {
-                wanted.needed
+            let end = first.next().max(group.end);
+            let Some(missing) = fewest_possible else {
+                return Ok(Some(group.end - 1));
             };
-            let mut own = 0;
-            let mut together = 0;
-            for word in 0..words {
-                let (known, matching) = self.lists.verdicts.of(next);
-                let free = self.lists.free[word] & from(start, word);
-                if free & !known[word] != 0 {
-                    return Ok(None);
+            if !first.admin {
+                count.needed += missing;
+                let together = self.lists.union.iter().map(|word| word.count_ones());
+                if together.sum::<u32>() < count.needed {
+                    return Ok(Some(group.end - 1));
                 }
-                let possible = free & matching[word];
-                let possible = if possible == 0 {
-                    0
-                } else {
-                    possible & self.agreeing(wanted, word)
-                };
-                own += possible.count_ones();
-                self.lists.union[word] |= possible;
-                together += self.lists.union[word].count_ones();
             }
-            needed += missing;
-            if own < missing || together < needed {
-                return Ok(Some(next));
-            }
+            let after = self.lists.wants.get(end).map_or(end, Want::next);
+            group = end..after;
         }
         Ok(None)
+    }
+
+    /// How many devices the want could get, from candidate `start` on. `None` if not everything is known.
+    fn possible(
+        &mut self,
+        next: usize,
+        start: usize,
+        count: &mut Count,
+    ) -> Result<Option<u32>, Halt> {
+        let words = self.lists.free.len();
+        let wanted = self.lists.wants[next];
+        let constraints = self.plan.constraints_of(wanted.request as usize);
+        if wanted.all.is_some() || constraints.len() > FURTHEST {
+            return Ok(None);
+        }
+        if wanted.needed == 0 {
+            return Ok(Some(0));
+        }
+        if !self.lists.verdicts.is_open(next) {
+            if wanted.selects {
+                return Ok(None);
+            }
+            self.open_verdicts(next);
+        }
+        count.work += words;
+        if count.work >= FURTHEST {
+            self.steps(count.work / FURTHEST, wanted.request as usize)?;
+            count.work %= FURTHEST;
+        }
+        if wanted.admin {
+            // Takes nothing from the others, but may have to be evaluated.
+            return Ok(self.is_known_for_all(next, start).then_some(u32::MAX));
+        }
+        let mut own = 0;
+        for word in start / 64..words {
+            let (known, matching) = self.lists.verdicts.of(next);
+            let free = self.lists.free[word] & from(start, word);
+            if free & !known[word] != 0 {
+                return Ok(None);
+            }
+            let possible = free & matching[word];
+            if possible != 0 {
+                own += (possible & self.agreeing(wanted, word)).count_ones();
+            }
+        }
+        Ok(Some(own))
+    }
+
+    /// Adds what the want could get to what all wants so far could get together.
+    fn unite(&mut self, next: usize, start: usize) {
+        let wanted = self.lists.wants[next];
+        if wanted.admin || wanted.needed == 0 {
+            return;
+        }
+        for word in start / 64..self.lists.free.len() {
+            let (_, matching) = self.lists.verdicts.of(next);
+            let possible = self.lists.free[word] & from(start, word) & matching[word];
+            if possible != 0 {
+                self.lists.union[word] |= possible & self.agreeing(wanted, word);
+            }
+        }
+    }
+
+    /// Whether even the fewest devices may be too many for the claim at work. Then the search must find out: from there it
+    /// goes back further than from a want that cannot be satisfied.
+    fn may_exceed_limit(&self, first: Want, fewest: u32, want: usize, count: &mut Count) -> bool {
+        if !self.plan.has_alternatives {
+            return false;
+        }
+        let claim = self.plan.requests[first.request as usize].claim;
+        if count.claim == usize::MAX {
+            count.claim = claim;
+            let first_request = self.plan.claims[claim].requests.start;
+            count.in_claim = self.picked_for(first_request);
+        }
+        debug_assert!(self.claim_of(want) == count.claim);
+        if claim != count.claim {
+            return false;
+        }
+        count.in_claim += fewest;
+        count.in_claim > LIMIT
     }
 
     /// Whether the candidate is like one that the frame picked in vain.
@@ -181,6 +260,7 @@ impl Search<'_, '_> {
             |want: usize| &plan.claims[plan.requests[wants[want].request as usize].claim];
         let mut constraints = claim_of(from).constraints.start..claim_of(to).constraints.end;
         constraints.len() <= FURTHEST
+            && self.pools.counters.needed_by(other) == self.pools.counters.needed_by(position)
             && constraints.all(|i| self.value(i, other) == self.value(i, position))
     }
 }

@@ -10,7 +10,10 @@ use std::sync::Arc;
 
 use super::constraints::Constraint;
 use super::selectors::{ExpressionId, Selectors};
-use crate::api::{DeviceClass, DeviceSelector, ExactRequest, RequestBody, ResourceClaim};
+use crate::api::{
+    DeviceClass, DeviceRequest, DeviceSelector, DeviceToleration, ExactRequest, RequestBody,
+    ResourceClaim,
+};
 use crate::profile::{Feature, Profile};
 
 /// Most devices that one claim may get (spec section 1.8).
@@ -23,7 +26,7 @@ pub type ClassLookup<'a> = dyn FnMut(&str) -> Result<Rc<DeviceClass>, String> + 
 #[derive(Debug)]
 pub(crate) struct Plan {
     pub claims: Vec<ClaimPlan>,
-    /// Of all claims, in order.
+    /// Of all claims, in order; of a request with alternatives, each of them.
     pub requests: Vec<Request>,
     /// Of all claims, in order.
     pub constraints: Vec<Constraint>,
@@ -33,6 +36,8 @@ pub(crate) struct Plan {
     pub has_all: bool,
     /// Some request has admin access.
     pub has_admin: bool,
+    /// Some request has alternatives.
+    pub has_alternatives: bool,
 }
 
 #[derive(Debug)]
@@ -42,6 +47,8 @@ pub(crate) struct ClaimPlan {
     pub requests: Range<usize>,
     /// Its part of [`Plan::constraints`].
     pub constraints: Range<usize>,
+    /// Some of its requests have alternatives.
+    pub has_alternatives: bool,
 }
 
 /// A check that a node makes before the search.
@@ -55,21 +62,28 @@ pub(crate) enum Check {
     Fail(String),
 }
 
-/// One request.
+/// One request, or one alternative of a request.
 #[derive(Debug)]
 pub(crate) struct Request {
     /// Index of its claim.
     pub claim: usize,
-    /// Name within the claim.
+    /// Index of the request in the claim: alternatives of one request share it.
+    pub group: usize,
+    /// Index among the alternatives; `None` for a request without.
+    pub alternative: Option<usize>,
+    /// Its own name, without the parent's: for messages.
     pub name: String,
-    /// Number of the name: equal names of one claim have equal numbers.
-    pub name_id: u32,
+    /// Name in results: `parent/name` for an alternative.
+    pub full_name: String,
+    /// Numbers of the claim's request name and of the full name: equal names of one claim have equal numbers.
+    pub name_ids: [u32; 2],
     pub class: Rc<DeviceClass>,
     /// Those of the class, then its own.
     pub selectors: Vec<Selector>,
     pub admin: bool,
     /// `None`: all devices that match.
     pub count: Option<i64>,
+    pub tolerations: Vec<DeviceToleration>,
 }
 
 /// A selector and where it stands, for messages.
@@ -95,6 +109,7 @@ impl Plan {
             checks: Vec::new(),
             has_all: false,
             has_admin: false,
+            has_alternatives: false,
         };
         for claim in claims {
             let (first_request, first_constraint) = (plan.requests.len(), plan.constraints.len());
@@ -102,11 +117,16 @@ impl Plan {
                 claim: claim.clone(),
                 requests: 0..0,
                 constraints: 0..0,
+                has_alternatives: false,
             });
             let checked = plan.add_claim(claim, classes, selectors, profile);
             if let Some(last) = plan.claims.last_mut() {
                 last.requests = first_request..plan.requests.len();
                 last.constraints = first_constraint..plan.constraints.len();
+                last.has_alternatives = plan.requests[first_request..]
+                    .iter()
+                    .any(|request| request.alternative.is_some());
+                plan.has_alternatives |= last.has_alternatives;
             }
             if let Err(error) = checked {
                 plan.checks.push(Check::Fail(error));
@@ -135,37 +155,26 @@ impl Plan {
         selectors: &mut dyn Selectors,
         profile: &Profile,
     ) -> Result<(), String> {
-        let index = self.claims.len() - 1;
-        let mut name_ids: BTreeMap<&str, u32> = BTreeMap::new();
-        let mut exact: i64 = 0;
+        let mut name_ids = NameIds::default();
+        let mut least: i64 = 0;
         let mut limit_is_open = false;
-        for given in &claim.requests {
-            let next = name_ids.len() as u32;
-            let name_id = *name_ids.entry(&given.name).or_insert(next);
-            let request =
-                check_request(claim, &given.name, &given.body, classes, selectors, profile).map(
-                    |request| Request {
-                        claim: index,
-                        name_id,
-                        ..request
-                    },
-                )?;
-            self.has_admin |= request.admin;
-            match request.count {
-                // D8: the sum saturates. A negative count means that nothing is needed.
-                Some(count) => exact = exact.saturating_add(count.max(0)),
-                None => {
-                    limit_is_open = true;
-                    self.has_all = true;
-                    self.checks.push(Check::All(self.requests.len()));
-                }
+        for (group, given) in claim.requests.iter().enumerate() {
+            let first = self.requests.len();
+            self.add_request(group, given, &mut name_ids, &mut |name, exact| {
+                check_request(claim, name, exact, classes, selectors, profile)
+            })?;
+            // D8: the sum saturates. A negative count means that nothing is needed.
+            let counts = self.requests[first..].iter().map(|request| request.count);
+            match counts.min_by_key(|count| count.map(|count| count.max(0))) {
+                // An All request sorts first.
+                Some(Some(count)) => least = least.saturating_add(count.max(0)),
+                _ => limit_is_open = true,
             }
-            self.requests.push(request);
         }
         if limit_is_open {
-            self.checks.push(Check::Limit(index));
+            self.checks.push(Check::Limit(self.claims.len() - 1));
         } else {
-            check_limit(claim, exact)?;
+            check_limit(claim, least)?;
         }
         for (i, constraint) in claim.constraints.iter().enumerate() {
             self.constraints.push(Constraint::new(constraint, &name_ids).ok_or_else(|| {
@@ -174,6 +183,85 @@ impl Plan {
             })?);
         }
         Ok(())
+    }
+
+    /// Adds a request, or each of its alternatives.
+    fn add_request(
+        &mut self,
+        group: usize,
+        given: &DeviceRequest,
+        name_ids: &mut NameIds,
+        check: &mut dyn FnMut(&str, &ExactRequest) -> Result<Request, String>,
+    ) -> Result<(), String> {
+        let parent = name_ids.acquire(&given.name);
+        let one = |plan: &mut Self, request: Request| {
+            plan.has_admin |= request.admin;
+            if request.count.is_none() {
+                plan.has_all = true;
+                plan.checks.push(Check::All(plan.requests.len()));
+            }
+            plan.requests.push(Request {
+                claim: plan.claims.len() - 1,
+                group,
+                ..request
+            });
+        };
+        let alternatives = match &given.body {
+            RequestBody::FirstAvailable(alternatives) if !alternatives.is_empty() => alternatives,
+            RequestBody::FirstAvailable(_) => {
+                return check(&given.name, &ExactRequest::default()).map(drop);
+            }
+            RequestBody::Exactly(exact) => {
+                let request = check(&given.name, exact)?;
+                let name_ids = [parent; 2];
+                one(
+                    self,
+                    Request {
+                        name_ids,
+                        ..request
+                    },
+                );
+                return Ok(());
+            }
+        };
+        for (i, (name, exact)) in alternatives.iter().enumerate() {
+            let full_name = format!("{}/{name}", given.name);
+            let request = check(name, exact)?;
+            let name_ids = [parent, name_ids.acquire(&full_name)];
+            one(
+                self,
+                Request {
+                    name_ids,
+                    full_name,
+                    alternative: Some(i),
+                    ..request
+                },
+            );
+        }
+        Ok(())
+    }
+}
+
+/// Numbers for the names of a claim's requests.
+#[derive(Debug, Default)]
+pub(crate) struct NameIds(BTreeMap<String, u32>);
+
+impl NameIds {
+    /// The number of a name, a new one if necessary.
+    pub(crate) fn acquire(&mut self, name: &str) -> u32 {
+        match self.0.get(name) {
+            Some(&id) => id,
+            None => {
+                let id = self.0.len() as u32;
+                self.0.insert(name.to_owned(), id);
+                id
+            }
+        }
+    }
+
+    /// The number of a name, if some request has it.
+    pub(crate) fn get(&self, name: &str) -> Option<u32> {
+        self.0.get(name).copied()
     }
 }
 
@@ -200,7 +288,7 @@ pub(crate) fn object_name(claim: &ResourceClaim) -> String {
 fn check_request(
     claim: &ResourceClaim,
     name: &str,
-    body: &RequestBody,
+    exact: &ExactRequest,
     classes: &mut ClassLookup<'_>,
     selectors: &mut dyn Selectors,
     profile: &Profile,
@@ -210,12 +298,6 @@ fn check_request(
             "claim {}, request {name}{what}",
             object_name(claim)
         ))
-    };
-    let nothing = ExactRequest::default();
-    let exact = match body {
-        RequestBody::Exactly(exact) => exact,
-        RequestBody::FirstAvailable(alternatives) if alternatives.is_empty() => &nothing,
-        RequestBody::FirstAvailable(_) => return fail(": firstAvailable is not supported".into()),
     };
     if let Some(i) = exact
         .selectors
@@ -256,12 +338,16 @@ fn check_request(
     add_selectors(&mut chain, &exact.selectors, false, selectors);
     Ok(Request {
         claim: 0,
+        group: 0,
+        alternative: None,
         name: name.into(),
-        name_id: 0,
+        full_name: name.into(),
+        name_ids: [0; 2],
         class,
         selectors: chain,
         admin: exact.admin_access,
         count,
+        tolerations: exact.tolerations.clone(),
     })
 }
 

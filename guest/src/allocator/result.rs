@@ -7,7 +7,8 @@ use super::pools::NodePools;
 use super::requests::{ClaimPlan, Plan, Request};
 use crate::api::{
     AllocationConfiguration, AllocationResult, ConfigSource, DeviceConfiguration, DeviceResult,
-    NodeSelector, NodeSelectorRequirement, NodeSelectorTerm, Reach, ResourceClaim,
+    MAX_ALTERNATIVES, NodeSelector, NodeSelectorRequirement, NodeSelectorTerm, Reach,
+    ResourceClaim,
 };
 use crate::profile::Profile;
 
@@ -17,6 +18,8 @@ pub(crate) struct Solution<'a> {
     pub pools: &'a NodePools,
     /// (request, candidate), in order.
     pub picks: &'a [(u32, u32)],
+    /// Alternatives that were chosen, in order.
+    pub chosen: &'a [u32],
 }
 
 impl<'a> Solution<'a> {
@@ -31,11 +34,31 @@ impl<'a> Solution<'a> {
             .collect()
     }
 
+    /// The better the alternatives that were chosen, the more (upstream's `computeScore`).
+    pub(crate) fn score(&self) -> i64 {
+        let points = |request: &u32| {
+            let index = self.plan.requests[*request as usize].alternative;
+            MAX_ALTERNATIVES.saturating_sub(index.unwrap_or_default()) as i64
+        };
+        self.chosen.iter().map(points).sum()
+    }
+
+    /// The requests of a claim that have been satisfied: of alternatives, the chosen one.
+    fn requests_of(&self, claim: &ClaimPlan) -> Vec<&'a Request> {
+        let is_chosen = |index: &usize| {
+            self.plan.requests[*index].alternative.is_none()
+                || self.chosen.binary_search(&(*index as u32)).is_ok()
+        };
+        let requests = claim.requests.clone().filter(is_chosen);
+        requests.map(|index| &self.plan.requests[index]).collect()
+    }
+
     /// Whether [`Self::build`] would fail, and how.
     pub(crate) fn check(&self, inventory: &Inventory) -> Result<(), String> {
         let has_selector = |&(_, position): &(u32, u32)| {
             let slot = self.pools.candidates[position as usize].slot;
-            matches!(inventory.entry(slot).slice.reach, Reach::NodeSelector(_))
+            let reach = &inventory.entry(slot).slice.reach;
+            matches!(reach, Reach::NodeSelector(_) | Reach::PerDevice)
         };
         if !self.picks.iter().any(has_selector) {
             return Ok(());
@@ -70,17 +93,18 @@ impl<'a> Solution<'a> {
                 let slice = &inventory.entry(candidate.slot).slice;
                 let request = &self.plan.requests[request as usize];
                 DeviceResult {
-                    request: request.name.clone(),
+                    request: request.full_name.clone(),
                     driver: slice.driver.clone(),
                     pool: slice.pool.clone(),
                     device: candidate.device(inventory).name.clone(),
                     admin_access: request.admin && profile.admin_access_in_results(),
+                    tolerations: request.tolerations.clone(),
                 }
             })
             .collect();
-        let requests = &self.plan.requests[claim.requests.clone()];
-        let mut config = class_config(requests, profile);
-        claim_config(&claim.claim, profile, &mut config);
+        let requests = self.requests_of(claim);
+        let mut config = class_config(&requests, profile);
+        claim_config(&claim.claim, &requests, profile, &mut config);
         let node_selector = self.node_selector(claim, inventory, picks)?;
         Ok(AllocationResult {
             results,
@@ -103,7 +127,7 @@ impl<'a> Solution<'a> {
 }
 
 /// What the classes configure: once per request, or once per class with the names of its requests (D9).
-fn class_config(requests: &[Request], profile: &Profile) -> Vec<AllocationConfiguration> {
+fn class_config(requests: &[&Request], profile: &Profile) -> Vec<AllocationConfiguration> {
     let by_name = profile.class_config_names_requests();
     let mut config: Vec<AllocationConfiguration> = Vec::new();
     let mut done: BTreeMap<&str, std::ops::Range<usize>> = BTreeMap::new();
@@ -111,13 +135,13 @@ fn class_config(requests: &[Request], profile: &Profile) -> Vec<AllocationConfig
         let class = &request.class;
         if let Some(entries) = done.get(class.name.as_str()) {
             for entry in &mut config[entries.clone()] {
-                entry.config.requests.push(request.name.clone());
+                entry.config.requests.push(request.full_name.clone());
             }
             continue;
         }
         let start = config.len();
         let names = if by_name {
-            vec![request.name.clone()]
+            vec![request.full_name.clone()]
         } else {
             Vec::new()
         };
@@ -135,9 +159,10 @@ fn class_config(requests: &[Request], profile: &Profile) -> Vec<AllocationConfig
     config
 }
 
-/// What the claim configures: as given, or once per request that it names (L5).
+/// What the claim configures: as given, or once per request that it names (L5), if need be by the chosen alternative.
 fn claim_config(
     claim: &ResourceClaim,
+    requests: &[&Request],
     profile: &Profile,
     config: &mut Vec<AllocationConfiguration>,
 ) {
@@ -146,11 +171,11 @@ fn claim_config(
             1
         } else {
             let named: BTreeSet<&str> = given.requests.iter().map(String::as_str).collect();
-            claim
-                .requests
-                .iter()
-                .filter(|request| named.contains(request.name.as_str()))
-                .count()
+            let is_named = |request: &&&Request| {
+                named.contains(claim.requests[request.group].name.as_str())
+                    || named.contains(request.full_name.as_str())
+            };
+            requests.iter().filter(is_named).count()
         };
         let entry = AllocationConfiguration {
             source: ConfigSource::Claim,
@@ -170,8 +195,14 @@ fn node_selector(
     for &(_, position) in picks {
         // Of a repeated device the first slice counts, not the one that was picked.
         let first = pools.candidates[position as usize].first;
-        let slice = &inventory.entry(pools.candidates[first as usize].slot).slice;
-        match &slice.reach {
+        let candidate = &pools.candidates[first as usize];
+        let slice = &inventory.entry(candidate.slot).slice;
+        let extra = &slice.devices[candidate.index as usize].extra;
+        let reach = match &slice.reach {
+            Reach::PerDevice => extra.as_ref().and_then(|extra| extra.reach.as_ref()),
+            of_slice => Some(of_slice),
+        };
+        match reach.unwrap_or(&Reach::Nowhere) {
             Reach::NodeName(name) => return Ok(Some(only_node(name))),
             Reach::NodeSelector(selector) => match selector.terms.as_slice() {
                 [] => {}
@@ -186,7 +217,7 @@ fn node_selector(
                     ));
                 }
             },
-            Reach::AllNodes | Reach::Nowhere => {}
+            Reach::AllNodes | Reach::PerDevice | Reach::Nowhere => {}
         }
     }
     if common.match_fields.is_empty() && common.match_expressions.is_empty() {

@@ -3,6 +3,7 @@
 //! The first solution in visiting order wins. The stack is a list of frames, one for each device that is being looked for,
 //! so that no input can exhaust the native stack.
 
+use super::TIMED_OUT;
 use super::inventory::Inventory;
 use super::lists::{Failed, Frame, FrameState, Lists, Want, contains, from, insert, remove};
 use super::pools::{Candidate, NodePools};
@@ -11,11 +12,16 @@ use super::requests::{Plan, Request, Selector};
 use super::selectors::{DeviceRef, SelectorError, Selectors};
 use crate::profile::Profile;
 
+/// Steps between two looks at the clock.
+const STEPS_PER_LOOK: u64 = 4_096;
+
 /// Why an attempt ended without an answer.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Halt {
     /// As upstream: the error of the whole pod.
     Error(String),
+    /// The node is refused with this text.
+    BadPool(String),
     /// The step budget is used up; working on this request (index in the plan).
     OutOfSteps(usize),
 }
@@ -30,6 +36,10 @@ pub(crate) struct Search<'a, 's> {
     pub lists: &'s mut Lists,
     /// Devices that may still be visited.
     pub steps_left: u64,
+    /// How many times it went on to another device or alternative.
+    pub places_tried: u64,
+    /// Whether the attempt has taken too long.
+    pub is_late: Option<&'a dyn Fn() -> bool>,
     /// When this few steps are left, the search is a hard one: see [`Search::learn_ahead`].
     pub hard_at: Option<u64>,
     /// Whether results of admin requests hold their device (D6).
@@ -38,70 +48,148 @@ pub(crate) struct Search<'a, 's> {
     pub admin_marks: bool,
 }
 
+/// Which device is looked for next.
+pub(crate) struct Place {
+    want: usize,
+    /// Which device of the want.
+    k: u32,
+    /// First candidate to try.
+    start: u32,
+    /// The want is the first alternative of a request that was not looked at yet.
+    enters_group: bool,
+}
+
+impl Place {
+    fn first_of(want: usize) -> Self {
+        Self {
+            want,
+            k: 0,
+            start: 0,
+            enters_group: true,
+        }
+    }
+}
+
 impl Search<'_, '_> {
-    /// Searches; true if there is a solution, which then is in [`Lists::picks`].
+    /// Searches; true if there is a solution, which then is in [`Lists::picks`] and [`Lists::chosen`].
     pub(crate) fn run(&mut self) -> Result<bool, Halt> {
-        let (mut want, mut k, mut start) = (0, 0, 0);
+        let mut at = Place::first_of(0);
         loop {
-            if self
-                .lists
-                .wants
-                .get(want)
-                .is_some_and(|wanted| k >= wanted.needed && wanted.needed > 0)
-            {
-                (want, k, start) = (want + 1, 0, 0);
+            self.places_tried += 1;
+            if self.is_satisfied(&at) {
+                at = Place::first_of(self.lists.wants[at.want].next());
             }
-            if want == self.lists.wants.len() {
+            if at.want == self.lists.wants.len() {
+                self.note_choices();
                 return Ok(true);
             }
             if self.hard_at.is_some_and(|left| self.steps_left <= left) {
                 self.hard_at = None;
                 self.learn_ahead()?;
             }
-            if self.lists.wants[want].all.is_none() {
-                self.lists.verdicts.open(&self.lists.wants, want);
+            if at.enters_group && self.offers_choice(at.want) {
+                self.open_choice(at.want);
+                at.enters_group = false;
+                continue;
             }
-            let hopeless_at = self.hopeless_at(want, k, start as usize)?;
-            if let Some(parent) = self.lists.frames.last_mut() {
-                parent.reached = parent.reached.max(hopeless_at.unwrap_or(want) as u32);
-            }
-            if hopeless_at.is_none() {
-                let failed = self.lists.failed.len() as u32;
-                let frame = Frame {
-                    failed,
-                    ..Frame::new(want, k, start)
-                };
-                self.lists.frames.push(frame);
-            }
-            let Some(deepest) = self.advance_deepest()? else {
+            at.enters_group = false;
+            let deepest = if at.k == 0 && self.exceeds_limit(at.want) {
+                self.retreat_from_limit(at.want)?
+            } else {
+                self.descend(&at)?;
+                self.advance_deepest()?
+            };
+            let Some(deepest) = deepest else {
                 return Ok(false);
             };
-            want = deepest.want as usize;
-            k = deepest.k + 1;
-            // Within a request only later devices: the others were tried in this order before (permitted pruning 1). In
-            // 1.31 an admin request may pick the same device again (D7).
-            let may_repeat = self.lists.wants[want].admin && !self.admin_marks;
-            start = deepest.position + u32::from(!may_repeat);
+            at = self.after(&deepest);
         }
     }
 
+    /// Whether nothing more is to be found for the want.
+    fn is_satisfied(&self, at: &Place) -> bool {
+        let Some(want) = self.lists.wants.get(at.want) else {
+            return false;
+        };
+        if want.needed == 0 {
+            // L1: an All request without devices is never satisfied. Otherwise an alternative that needs nothing.
+            let stays_empty = want.all.is_some() && self.profile.all_mode_needs_a_device();
+            return !(stays_empty || at.enters_group && self.offers_choice(at.want));
+        }
+        at.k >= want.needed
+    }
+
+    /// Begins to look for a device, unless there is certainly none.
+    fn descend(&mut self, at: &Place) -> Result<(), Halt> {
+        if self.lists.wants[at.want].all.is_none() {
+            self.open_verdicts(at.want);
+        }
+        let hopeless_at = self.hopeless_at(at.want, at.k, at.start as usize)?;
+        if let Some(parent) = self.lists.frames.last_mut() {
+            parent.reached = parent.reached.max(hopeless_at.unwrap_or(at.want) as u32);
+        }
+        if hopeless_at.is_none() {
+            let failed = self.lists.failed.len() as u32;
+            let frame = Frame {
+                failed,
+                ..Frame::new(at.want, at.k, at.start)
+            };
+            self.lists.frames.push(frame);
+        }
+        Ok(())
+    }
+
+    /// Where the search goes on after a frame has got its device, or a choice its next alternative.
+    fn after(&self, deepest: &Frame) -> Place {
+        let want = deepest.want as usize;
+        if deepest.state == FrameState::Choice {
+            return Place {
+                enters_group: false,
+                ..Place::first_of(want)
+            };
+        }
+        // Within a request only later devices: the others were tried in this order before (permitted pruning 1). In 1.31 an
+        // admin request may pick the same device again (D7).
+        let may_repeat = self.lists.wants[want].admin && !self.admin_marks;
+        Place {
+            want,
+            k: deepest.k + 1,
+            start: deepest.position + u32::from(!may_repeat),
+            enters_group: false,
+        }
+    }
+
+    pub(crate) fn open_verdicts(&mut self, last: usize) {
+        let Lists {
+            verdicts, wants, ..
+        } = &mut *self.lists;
+        verdicts.open(wants, last, self.plan, self.pools);
+    }
+
     /// Moves the deepest frame that can to its next device, dropping those that cannot. `None`: no frame is left.
-    fn advance_deepest(&mut self) -> Result<Option<Frame>, Halt> {
+    pub(crate) fn advance_deepest(&mut self) -> Result<Option<Frame>, Halt> {
         while let Some(mut frame) = self.lists.frames.pop() {
-            let found = match self.lists.wants[frame.want as usize].all {
-                Some(first) => self.advance_all(&mut frame, first)?,
-                None => self.advance(&mut frame)?,
+            let want = self.lists.wants[frame.want as usize];
+            let found = match (frame.state, want.all) {
+                (FrameState::Choice, _) => self.choose_next(&mut frame),
+                (_, Some(first)) => self.advance_all(&mut frame, first)?,
+                (_, None) => self.advance(&mut frame)?,
             };
             if found {
                 self.lists.frames.push(frame);
                 return Ok(Some(frame));
             }
-            self.lists.failed.truncate(frame.failed as usize);
-            if let Some(parent) = self.lists.frames.last_mut() {
-                parent.reached = parent.reached.max(frame.reached_ever);
-            }
+            self.drop_frame(&frame);
         }
         Ok(None)
+    }
+
+    /// Forgets a frame that was taken from the list and its device back.
+    pub(crate) fn drop_frame(&mut self, frame: &Frame) {
+        self.lists.failed.truncate(frame.failed as usize);
+        if let Some(parent) = self.lists.frames.last_mut() {
+            parent.reached = parent.reached.max(frame.reached_ever);
+        }
     }
 
     /// The next device for an `ExactCount` request.
@@ -121,6 +209,7 @@ impl Search<'_, '_> {
         while let Some(position) = self.next_candidate(frame.want as usize, want, next) {
             self.visit(want)?;
             if self.is_selectable(frame.want as usize, want, position)?
+                && self.has_counters(position)
                 && self.is_accepted(want, position)
                 && !self.is_like_a_failed_one(frame, position)?
             {
@@ -177,6 +266,9 @@ impl Search<'_, '_> {
             frame.state = FrameState::LeftOut;
             return Ok(!self.profile.all_mode_refuses_devices_in_use());
         }
+        if !self.has_counters(position) || !self.tolerates(want, position) {
+            return Ok(false);
+        }
         if !self.is_accepted(want, position) {
             return Err(Halt::Error(self.unsatisfied(want, position)));
         }
@@ -207,7 +299,28 @@ impl Search<'_, '_> {
         self.lists
             .verdicts
             .learn(index, position, matches, self.pools);
-        Ok(matches)
+        Ok(matches && !self.lists.verdicts.is_barred(index, position))
+    }
+
+    /// Whether the request tolerates the taints of the device.
+    fn tolerates(&self, want: Want, position: usize) -> bool {
+        let request = &self.plan.requests[want.request as usize];
+        self.pools.tolerated(position, &request.tolerations)
+    }
+
+    /// Whether enough is left of the counters that the device needs.
+    fn has_counters(&self, position: usize) -> bool {
+        let needed = self.pools.counters.needed_by(position);
+        needed
+            .iter()
+            .all(|(counter, amount)| self.lists.counters[*counter as usize] >= *amount)
+    }
+
+    /// Takes from the counters what the device needs, or gives it back.
+    fn count(&mut self, position: usize, sign: i128) {
+        for (counter, amount) in self.pools.counters.needed_by(position) {
+            self.lists.counters[*counter as usize] -= sign * amount;
+        }
     }
 
     /// Evaluates the selectors until one is false. `None`: the device has no content and never matches.
@@ -275,6 +388,7 @@ impl Search<'_, '_> {
         frame.state = FrameState::Picked;
         self.lists.picks.push((want.request, frame.position));
         self.bind(want, position);
+        self.count(position, 1);
         if !want.admin || self.admin_marks {
             let first = self.pools.candidates[position].first as usize;
             frame.picked_for_before = self.lists.picked_for[first];
@@ -285,9 +399,10 @@ impl Search<'_, '_> {
         }
     }
 
-    fn undo(&mut self, frame: &Frame, want: Want) {
+    pub(crate) fn undo(&mut self, frame: &Frame, want: Want) {
         let position = frame.position as usize;
         self.unbind(want);
+        self.count(position, -1);
         if !want.admin || self.admin_marks {
             let first = self.pools.candidates[position].first as usize;
             self.lists.picked_for[first] = frame.picked_for_before;
@@ -334,8 +449,13 @@ impl Search<'_, '_> {
     pub(crate) fn steps(&mut self, count: usize, request: usize) -> Result<(), Halt> {
         match self.steps_left.checked_sub(count as u64) {
             Some(left) => {
-                self.steps_left = left;
-                Ok(())
+                let before = std::mem::replace(&mut self.steps_left, left);
+                // Seldom, since a clock costs more than a step.
+                let asks = before / STEPS_PER_LOOK != left / STEPS_PER_LOOK;
+                match self.is_late.filter(|_| asks) {
+                    Some(is_late) if is_late() => Err(Halt::Error(TIMED_OUT.into())),
+                    _ => Ok(()),
+                }
             }
             None => Err(Halt::OutOfSteps(request)),
         }

@@ -3,6 +3,8 @@
 pub mod support;
 
 mod adversarial;
+mod features;
+mod matrix;
 mod oracle;
 mod random;
 mod rules;

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::{
     AllocationConfiguration, AllocationResult, ApiVersion, ConfigSource, DeviceResult,
-    NodeSelector, NodeSelectorRequirement, ObjectMeta,
+    DeviceToleration, NodeSelector, NodeSelectorRequirement, ObjectMeta,
 };
 use crate::go_quote::quoted;
 
@@ -80,6 +80,11 @@ pub fn is_allocated(claim: &Value) -> bool {
     claim
         .pointer("/status/allocation")
         .is_some_and(|allocation| !allocation.is_null())
+}
+
+/// Whether two copies of a claim have the same `status.allocation`.
+pub fn is_allocated_alike(claim: &Value, other: &Value) -> bool {
+    claim.pointer("/status/allocation") == other.pointer("/status/allocation")
 }
 
 /// Appends the finalizer unless it is there; tells whether it had to.
@@ -165,6 +170,24 @@ fn result_json(version: ApiVersion, result: &DeviceResult) -> Value {
     // 1.31 has no such field (D6).
     if result.admin_access && version != ApiVersion::V1Alpha3 {
         out.insert("adminAccess".into(), true.into());
+    }
+    insert_list(
+        &mut out,
+        "tolerations",
+        &result.tolerations,
+        toleration_json,
+    );
+    out.into()
+}
+
+fn toleration_json(toleration: &DeviceToleration) -> Value {
+    let mut out = Map::new();
+    insert_text(&mut out, "key", &toleration.key);
+    insert_text(&mut out, "operator", &toleration.operator);
+    insert_text(&mut out, "value", &toleration.value);
+    insert_text(&mut out, "effect", &toleration.effect);
+    if let Some(seconds) = toleration.toleration_seconds {
+        out.insert("tolerationSeconds".into(), seconds.into());
     }
     out.into()
 }

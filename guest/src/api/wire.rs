@@ -10,10 +10,10 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::{
-    ApiVersion, DeviceClass, DeviceResult, Node, Pod, PodSchedulingContext, Reach, ResourceClaim,
-    ResourceSlice,
+    ApiVersion, DeviceClass, DeviceResult, DeviceTaintRule, Node, Pod, PodSchedulingContext, Reach,
+    ResourceClaim, ResourceSlice,
 };
-use crate::profile::Profile;
+use crate::profile::{Feature, Profile};
 
 mod claim;
 mod common;
@@ -24,6 +24,7 @@ mod raw;
 mod salvage;
 mod schema;
 mod slice;
+mod taint;
 #[cfg(test)]
 mod tests;
 mod text;
@@ -72,6 +73,14 @@ pub fn resource_slice(json: &[u8], profile: &Profile) -> Result<ResourceSlice, P
     read(Kind::ResourceSlice, json, profile, slice::slice)
 }
 
+/// Reads a DeviceTaintRule.
+///
+/// # Errors
+/// See [`pod`].
+pub fn device_taint_rule(json: &[u8], profile: &Profile) -> Result<DeviceTaintRule, Problem> {
+    read(Kind::DeviceTaintRule, json, profile, taint::rule)
+}
+
 /// Reads a PodSchedulingContext.
 ///
 /// # Errors
@@ -103,6 +112,7 @@ enum Kind {
     ResourceClaim,
     DeviceClass,
     ResourceSlice,
+    DeviceTaintRule,
     PodSchedulingContext,
 }
 
@@ -114,6 +124,7 @@ impl Kind {
             Kind::ResourceClaim => "ResourceClaim",
             Kind::DeviceClass => "DeviceClass",
             Kind::ResourceSlice => "ResourceSlice",
+            Kind::DeviceTaintRule => "DeviceTaintRule",
             Kind::PodSchedulingContext => "PodSchedulingContext",
         }
     }
@@ -123,7 +134,10 @@ impl Kind {
         match self {
             Kind::Pod | Kind::Node => "v1",
             Kind::PodSchedulingContext => "resource.k8s.io/v1alpha3",
-            Kind::ResourceClaim | Kind::DeviceClass | Kind::ResourceSlice => "resource.k8s.io/v1",
+            Kind::ResourceClaim
+            | Kind::DeviceClass
+            | Kind::ResourceSlice
+            | Kind::DeviceTaintRule => "resource.k8s.io/v1",
         }
     }
 
@@ -132,6 +146,8 @@ impl Kind {
             (Kind::Pod | Kind::Node, "v1") => Some(ApiVersion::V1),
             (Kind::PodSchedulingContext, "resource.k8s.io/v1alpha3") => Some(ApiVersion::V1Alpha3),
             (Kind::Pod | Kind::Node | Kind::PodSchedulingContext, _) => None,
+            // Never served.
+            (Kind::DeviceTaintRule, "resource.k8s.io/v1beta1") => None,
             (_, "resource.k8s.io/v1alpha3") => Some(ApiVersion::V1Alpha3),
             (_, "resource.k8s.io/v1beta1") => Some(ApiVersion::V1Beta1),
             (_, "resource.k8s.io/v1beta2") => Some(ApiVersion::V1Beta2),
@@ -173,11 +189,12 @@ impl Reading<'_> {
         value
     }
 
-    /// Whether a gate is known to this profile and on.
-    fn enabled(&self, gate: &str) -> bool {
-        crate::profile::Feature::ALL
-            .into_iter()
-            .any(|feature| feature.name() == gate && self.profile.enabled(feature))
+    /// Fails closed on a field that says something while its feature is off. `what` is in the plural.
+    fn need(&self, filled: bool, path: &str, what: &str, feature: Feature) -> Result<(), Fault> {
+        if filled && !self.profile.enabled(feature) {
+            return Err(Fault::unsupported(path, what, feature.name()));
+        }
+        Ok(())
     }
 }
 

@@ -88,15 +88,23 @@ const SHOWN_CHARACTERS: usize = 64;
 /// would not look at it.
 pub fn malformed(device: &api::Device) -> Option<String> {
     let attribute = |(name, value): &(Arc<str>, api::Attribute)| {
-        let problem = match value {
+        let one = match value {
+            api::Attribute::List(values) => values
+                .iter()
+                .find(|value| scalar(value).is_err())
+                .unwrap_or(&api::Attribute::Bool(true)),
+            other => other,
+        };
+        let problem = match one {
             api::Attribute::Version(text) => {
                 let problem = Version::parse(text).err()?;
                 format!("{} is not a semantic version ({problem})", shown(text))
             }
             api::Attribute::Unknown => "has no value of a known kind".to_owned(),
-            api::Attribute::Int(_) | api::Attribute::Bool(_) | api::Attribute::String(_) => {
-                return None;
-            }
+            api::Attribute::Int(_)
+            | api::Attribute::Bool(_)
+            | api::Attribute::String(_)
+            | api::Attribute::List(_) => return None,
         };
         Some(format!("attribute {name}: {problem}"))
     };
@@ -143,7 +151,7 @@ impl<'a> DeviceInput<'a> {
             attributes: device
                 .attributes
                 .iter()
-                .map(|(name, value)| (&**name, AttributeValue::Scalar(value.clone())))
+                .map(|(name, value)| (&**name, AttributeValue::from(value)))
                 .collect(),
             capacity: device
                 .capacity
@@ -151,6 +159,15 @@ impl<'a> DeviceInput<'a> {
                 .map(|(name, quantity)| (&**name, &**quantity))
                 .collect(),
             allow_multiple_allocations: false,
+        }
+    }
+}
+
+impl From<&api::Attribute> for AttributeValue {
+    fn from(value: &api::Attribute) -> Self {
+        match value {
+            api::Attribute::List(values) => Self::List(values.to_vec()),
+            scalar => Self::Scalar(scalar.clone()),
         }
     }
 }
@@ -201,7 +218,9 @@ fn scalar(value: &api::Attribute) -> Result<Value, String> {
             Ok(version) => Ok(Value::Semver(Arc::new(version))),
             Err(error) => Err(format!("parse semantic version: {error}")),
         },
-        api::Attribute::Unknown => Err("unsupported attribute value".to_string()),
+        api::Attribute::List(_) | api::Attribute::Unknown => {
+            Err("unsupported attribute value".to_string())
+        }
     }
 }
 

@@ -2,15 +2,20 @@
 
 use crate::allocator::{INVALID_POOLS, Outcome};
 use crate::cycle::{Answers, ClaimInfo, State};
-use crate::host::Slot;
+use crate::host::{Host, Slot};
 use crate::plugin::Instance;
 use crate::status::{Code, Status};
 
 /// Answers for a batch. After the first error the rest gets the same answer: it ends the cycle.
-pub fn filter(instance: &mut Instance, state: &mut State, nodes: &[Slot]) -> Answers {
+pub fn filter(
+    instance: &mut Instance,
+    host: &dyn Host,
+    state: &mut State,
+    nodes: &[Slot],
+) -> Answers {
     let mut answers = Answers::default();
     for &slot in nodes {
-        let status = filter_node(instance, state, slot);
+        let status = filter_node(instance, host, state, slot);
         let ends_cycle = status.code == Code::Error;
         answers.push(status);
         if ends_cycle {
@@ -22,7 +27,7 @@ pub fn filter(instance: &mut Instance, state: &mut State, nodes: &[Slot]) -> Ans
     answers
 }
 
-fn filter_node(instance: &mut Instance, state: &mut State, slot: Slot) -> Status {
+fn filter_node(instance: &mut Instance, host: &dyn Host, state: &mut State, slot: Slot) -> Status {
     if state.claims.is_empty() {
         return Status::success();
     }
@@ -44,10 +49,12 @@ fn filter_node(instance: &mut Instance, state: &mut State, slot: Slot) -> Status
             return status;
         }
     }
-    if let Some(allocator) = &mut state.allocator
-        && let Err(outcome) = instance.fits(allocator, slot)
-    {
-        return refusal(outcome);
+    let mut score = 0;
+    if let Some(allocator) = &mut state.allocator {
+        match instance.fits(host, allocator, slot) {
+            Ok(found) => score = found,
+            Err(outcome) => return refusal(outcome),
+        }
     }
     if !unavailable.is_empty() {
         state.unavailable.extend(unavailable);
@@ -55,6 +62,9 @@ fn filter_node(instance: &mut Instance, state: &mut State, slot: Slot) -> Status
     }
     if state.allocator.is_some() {
         state.node_allocations.insert(slot);
+        if score != 0 {
+            state.scores.insert(slot, score);
+        }
     }
     Status::success()
 }
@@ -65,7 +75,7 @@ fn refusal(outcome: Outcome) -> Status {
         Outcome::Allocated(_) => Status::success(),
         Outcome::DoesNotFit => Status::unresolvable("cannot allocate all claims"),
         Outcome::InvalidPools => Status::unresolvable(INVALID_POOLS),
-        Outcome::BudgetExhausted(text) => Status::unresolvable(text),
+        Outcome::BudgetExhausted(text) | Outcome::BadPool(text) => Status::unresolvable(text),
         Outcome::InvalidObject(text) => Status::new(Code::InvalidObject, text),
         Outcome::Error(text) => Status::error(text),
     }

@@ -44,6 +44,7 @@ fn prepare(instance: &Instance, host: &dyn Host, pod: &Pod) -> Result<Option<Sta
     for (position, claim) in pod_claims.iter().enumerate() {
         let entry =
             claims::entry_name(pod, &pod_claims, position, instance.profile()).unwrap_or_default();
+        check_reservable(instance, pod, &claim.claim)?;
         let info = inspect(
             instance,
             &state.context,
@@ -56,15 +57,31 @@ fn prepare(instance: &Instance, host: &dyn Host, pod: &Pod) -> Result<Option<Sta
         state.claims.push(info);
     }
     if !to_allocate.is_empty() {
-        if let Some(rule) = instance.view.taint_rule() {
-            let text = format!(
-                "DeviceTaintRule {rule}: not implemented (gate DRADeviceTaintRules), remove it to ignore it"
-            );
-            return Err(Status::new(Code::InvalidObject, text));
+        if let Some(problem) = instance.view.unusable_taint_rule() {
+            return Err(Status::new(Code::InvalidObject, problem));
         }
         state.allocator = Some(Allocator::new(to_allocate));
     }
     Ok(Some(state))
+}
+
+/// An allocated claim has room for one more consumer, or the pod is one of them.
+fn check_reservable(instance: &Instance, pod: &Pod, claim: &ResourceClaim) -> Result<(), Status> {
+    let Some(most) = instance.profile().most_consumers() else {
+        return Ok(());
+    };
+    if claim.allocation.is_none()
+        || claim.reserved_for.len() < most
+        || claims::is_reserved_for(claim, &pod.meta.uid)
+    {
+        return Ok(());
+    }
+    Err(Status::unresolvable(format!(
+        "resourceclaim in use: claim {}/{} is reserved for {} consumers, at most {most} are allowed",
+        claim.meta.namespace,
+        claim.meta.name,
+        claim.reserved_for.len()
+    )))
 }
 
 /// The pod's scheduling context, if classic DRA is on and it is there.
@@ -147,34 +164,48 @@ fn inspect(
 
 /// Every request's class exists; classic claims also take the class's node selector.
 fn check_classes(instance: &Instance, info: &mut ClaimInfo) -> Result<(), Status> {
-    for request in &info.claim.requests {
-        let class_name = match &request.body {
-            RequestBody::Exactly(exactly) => exactly.device_class_name.as_str(),
-            RequestBody::FirstAvailable(_) => "",
-        };
-        if class_name.is_empty() {
-            return Err(Status::error(format!(
-                "request {}: unsupported request type",
-                request.name
-            )));
-        }
-        let class = match instance.view.class(class_name) {
-            None => {
-                return Err(Status::unresolvable(format!(
-                    "request {}: device class {class_name} does not exist",
-                    request.name
-                )));
+    let claim = Rc::clone(&info.claim);
+    for request in &claim.requests {
+        match &request.body {
+            RequestBody::FirstAvailable(alternatives) if !alternatives.is_empty() => {
+                for (name, alternative) in alternatives {
+                    let name = format!("{}/{name}", request.name);
+                    check_class(instance, info, &name, &alternative.device_class_name)?;
+                }
             }
-            Some(Err(problem)) => {
-                return Err(Status::new(Code::InvalidObject, problem.to_string()));
+            RequestBody::FirstAvailable(_) => check_class(instance, info, &request.name, "")?,
+            RequestBody::Exactly(exactly) => {
+                check_class(instance, info, &request.name, &exactly.device_class_name)?;
             }
-            Some(Ok(class)) => class,
-        };
-        if let (false, Some(selector)) = (info.structured, &class.suitable_nodes) {
-            let selector = NodeSelector::parse(selector).map_err(Status::error)?;
-            info.available_on_nodes
-                .insert(class_name.to_owned(), selector);
         }
+    }
+    Ok(())
+}
+
+fn check_class(
+    instance: &Instance,
+    info: &mut ClaimInfo,
+    request: &str,
+    class_name: &str,
+) -> Result<(), Status> {
+    if class_name.is_empty() {
+        let text = format!("request {request}: unsupported request type");
+        return Err(Status::error(text));
+    }
+    let class = match instance.view.class(class_name) {
+        None => {
+            let text = format!("request {request}: device class {class_name} does not exist");
+            return Err(Status::unresolvable(text));
+        }
+        Some(Err(problem)) => {
+            return Err(Status::new(Code::InvalidObject, problem.to_string()));
+        }
+        Some(Ok(class)) => class,
+    };
+    if let (false, Some(selector)) = (info.structured, &class.suitable_nodes) {
+        let selector = NodeSelector::parse(selector).map_err(Status::error)?;
+        info.available_on_nodes
+            .insert(class_name.to_owned(), selector);
     }
     Ok(())
 }

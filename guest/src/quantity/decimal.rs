@@ -106,6 +106,27 @@ impl Decimal {
         }
     }
 
+    /// The value at this scale, which it is rounded to away from zero, if it fits.
+    pub(super) fn scaled_to(&self, to: i32) -> Option<i128> {
+        /// More digits never fit.
+        const DIGITS: i64 = 39;
+        if self.magnitude.is_empty() {
+            return Some(0);
+        }
+        if i64::from(self.scale) - i64::from(to) > DIGITS {
+            return None;
+        }
+        let mut scaled = self.clone();
+        scaled.round_up_to(to);
+        if scaled.magnitude.len() > 4 {
+            return None;
+        }
+        let words = scaled.magnitude.iter().rev();
+        let magnitude = words.fold(0u128, |value, word| value << 32 | u128::from(*word));
+        let value = i128::try_from(magnitude).ok()?;
+        Some(if self.negative { -value } else { value })
+    }
+
     pub(super) fn compare(&self, other: &Self) -> Ordering {
         let by_sign = self.sign().cmp(&other.sign());
         if by_sign != Ordering::Equal || self.sign() == 0 {

@@ -174,3 +174,18 @@ fn round_trips() {
         assert_eq!(a.cmp(&b), b.cmp(&a).reverse(), "{a} and {b}");
     }
 }
+
+#[test]
+fn billionths() {
+    let billionths = |text: &str| q(text).billionths();
+    assert_eq!(billionths("1"), Some(1_000_000_000));
+    assert_eq!(billionths("-5m"), Some(-5_000_000));
+    assert_eq!(billionths("2Ki"), Some(2_048_000_000_000));
+    assert_eq!(billionths("1.5Gi"), Some(1_610_612_736_000_000_000));
+    assert_eq!(billionths("0.1n"), Some(1));
+    assert_eq!(billionths("0E"), Some(0));
+    // 10^22 is 10^31 billionths, below i128::MAX / 2^20, which is about 1.6 * 10^32; 10^24 is 10^33.
+    assert_eq!(billionths("10000E"), Some(10i128.pow(31)));
+    assert_eq!(billionths("1e24"), None);
+    assert_eq!(billionths("1e1000"), None);
+}

@@ -124,6 +124,13 @@ impl Journal {
         self.calls.iter()
     }
 
+    /// Those with this number and later ones.
+    pub(super) fn since(&self, sequence: u64) -> impl Iterator<Item = &Call> {
+        let wanted = self.next.saturating_sub(sequence);
+        let wanted = usize::try_from(wanted).unwrap_or(usize::MAX);
+        self.calls.range(self.calls.len().saturating_sub(wanted)..)
+    }
+
     pub(super) fn made(&self) -> u64 {
         self.next
     }

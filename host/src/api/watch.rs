@@ -49,6 +49,13 @@ impl WatchQueue {
         self.positions(kind).count()
     }
 
+    /// The outstanding events of a kind, oldest first.
+    pub fn events(&self, kind: &Kind) -> impl Iterator<Item = &WatchEvent> {
+        self.queue
+            .iter()
+            .filter(|event| event.object.id().kind == *kind)
+    }
+
     /// Loses the n-th outstanding event of a kind, counted from 0.
     pub fn lose(&mut self, kind: &Kind, n: usize) -> Option<WatchEvent> {
         let position = self.positions(kind).nth(n)?;

@@ -47,6 +47,8 @@ impl BindingHost for Host {
         self.writes[since as usize..].to_vec()
     }
 
+    fn settle(&mut self, _pod: &ObjectRef) {}
+
     fn clean_ledger(&mut self, _pod: &ObjectRef) -> Vec<ObjectRef> {
         std::mem::take(&mut self.ledger)
     }
@@ -65,7 +67,7 @@ fn host() -> Host {
 
 fn reserved(plugin: Rc<Fake>) -> BindingCycle {
     BindingCycle::bind(
-        plugin,
+        Rc::new(Generation::new(1, plugin)),
         pod("p"),
         "n".into(),
         Some(plan_of("plan of reserve")),
@@ -251,7 +253,13 @@ fn after_a_death_in_reserve_unreserve_gets_no_plan_and_one_try() {
         plan: None,
     };
     let reason = Failure::error(Point::Reserve, "trap");
-    let mut cycle = BindingCycle::undo(plugin.clone(), pod("p"), undo, reason.clone(), true);
+    let mut cycle = BindingCycle::undo(
+        Rc::new(Generation::new(1, plugin.clone())),
+        pod("p"),
+        undo,
+        reason.clone(),
+        true,
+    );
     assert_eq!(finish(&mut cycle, &mut host()).0, Ending::Failed(reason));
     assert_eq!(plugin.calls(), ["unreserve p none"]);
 }

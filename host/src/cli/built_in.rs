@@ -6,9 +6,7 @@ use std::path::Path;
 use anyhow::Context;
 use serde_json::json;
 
-use crate::plugin::{
-    self, CompileCache, Component, Fault, Limits, LoadError, Problem, Runtime, Settings,
-};
+use crate::plugin::{self, CompileCache, Component, Fault, LoadError, Problem, Runtime, Settings};
 
 /// Name of the built-in plugin in messages.
 pub const BUILT_IN: &str = "the built-in plugin";
@@ -60,6 +58,6 @@ pub fn settings(profile: &str, features: &[(String, bool)], search_steps: Option
     }
     Settings {
         config: config.to_string().into_bytes(),
-        limits: Limits::default(),
+        ..Settings::default()
     }
 }

@@ -13,7 +13,7 @@ use crate::manifest::{self, ObjectError, is_slip_of, needed_by_host};
 use crate::object::{Kind, Object, ObjectRef};
 use crate::plugin::{Code, Description, Status};
 use crate::report::WarningReport;
-use crate::report::claims::{named_by, unnamed_claim, untold_claims};
+use crate::report::claims::{classic_claims, named_by, unnamed_claim, untold_claims};
 use crate::scheduler::outcome::PodOutcome;
 use crate::workloads;
 
@@ -31,11 +31,43 @@ pub(super) struct Loaded {
     pub uids: BTreeSet<Arc<str>>,
 }
 
+impl Loaded {
+    /// What the user should know about claims for control plane controllers: whether the feature is on that they need, and
+    /// whether somebody answers for their drivers.
+    pub(super) fn warn_of_classic_claims(&mut self, feature_is_on: bool, driver_is_on: bool) {
+        let claims = classic_claims(&self.cluster);
+        let Some(((object, controller), others)) = claims.split_first() else {
+            return;
+        };
+        let others = match others.len() {
+            0 => String::new(),
+            count => format!(", as {count} more claims are for theirs"),
+        };
+        let needs = match (feature_is_on, driver_is_on) {
+            (true, true) => return,
+            (true, false) => "nobody answers for it here without --classic-driver",
+            (false, true) => {
+                "this needs --profile 1.31 --feature DRAControlPlaneController=true; without it --classic-driver has nothing to do"
+            }
+            (false, false) => {
+                "this needs --profile 1.31 --feature DRAControlPlaneController=true, and --classic-driver for somebody who answers"
+            }
+        };
+        self.warnings.push(WarningReport {
+            object: object.clone(),
+            message: format!(
+                "is for the control plane controller {controller} (classic DRA){others}: {needs}"
+            ),
+        });
+    }
+}
+
 /// Reads everything that the host and the plugin want.
 pub(super) fn read(
     inputs: &[PathBuf],
     stdin: &mut dyn Read,
     plugin: &Description,
+    classic_driver: bool,
 ) -> anyhow::Result<Loaded> {
     let groups: BTreeSet<&str> = plugin
         .accesses
@@ -55,7 +87,10 @@ pub(super) fn read(
         .map(|object| object.id().uid.clone())
         .filter(|uid| !uid.is_empty())
         .collect();
-    let mut cluster = Cluster::new(Settings::default());
+    let mut cluster = Cluster::new(Settings {
+        classic_driver,
+        ..Settings::default()
+    });
     let mut warnings: Vec<WarningReport> = input
         .warnings
         .into_iter()

@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use clap::{Args, ValueEnum};
 
 use super::input::{Loaded, read};
+use super::sandbox::Sandbox;
 use super::{DONE, NOT_PLACED, Streams, built_in};
 use crate::clock::Stopwatch;
 use crate::cluster::Cluster;
@@ -21,6 +22,9 @@ use crate::scheduler::{Scheduler, Settings};
 
 /// How many names of nodes a reason shows without `--all-nodes`.
 const NODE_NAMES: usize = 20;
+
+/// Gate of classic DRA.
+const CLASSIC_DRA: &str = "DRAControlPlaneController";
 
 #[derive(Debug, Args)]
 pub(super) struct Simulate {
@@ -47,6 +51,14 @@ pub(super) struct Simulate {
     /// Component to use instead of the built-in one
     #[arg(long, value_name = "FILE")]
     plugin: Option<PathBuf>,
+
+    /// Stand in for the control plane controllers of classic DRA: answer scheduling contexts, allocate claims with
+    /// spec.controller, free them again; needs --profile 1.31 --feature DRAControlPlaneController=true
+    #[arg(long)]
+    classic_driver: bool,
+
+    #[command(flatten)]
+    sandbox: Sandbox,
 
     /// Tell what it cost: on stderr, or in the JSON output
     #[arg(long)]
@@ -86,9 +98,24 @@ impl Simulate {
         let stopwatch = Stopwatch::start();
         let plugin = built_in::load(
             self.plugin.as_deref(),
-            &built_in::settings(&self.profile, &self.features, self.search_steps),
+            &self.sandbox.applied_to(built_in::settings(
+                &self.profile,
+                &self.features,
+                self.search_steps,
+            )),
         )?;
-        let loaded = read(&self.inputs, streams.stdin, plugin.description())?;
+        let mut loaded = read(
+            &self.inputs,
+            streams.stdin,
+            plugin.description(),
+            self.classic_driver,
+        )?;
+        let classic = self
+            .features
+            .iter()
+            .rev()
+            .find(|(name, _)| name == CLASSIC_DRA);
+        loaded.warn_of_classic_claims(classic.is_some_and(|(_, on)| *on), self.classic_driver);
         let plugin: Rc<dyn Plugin> = Rc::new(plugin);
         self.schedule(loaded, plugin, stopwatch, streams)
     }
@@ -121,6 +148,7 @@ impl Simulate {
                 NODE_NAMES
             },
             input_errors,
+            ..Settings::default()
         };
         let load = stopwatch.nanoseconds();
 

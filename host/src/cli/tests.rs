@@ -25,7 +25,7 @@ fn help_is_data_and_lists_what_there_is() {
     let help = dractl(&["--help"]);
     assert_eq!((help.status, help.stderr.as_str()), (0, ""));
     assert!(help.stdout.contains("simulate") && help.stdout.contains("plugin"));
-    assert!(!help.stdout.contains("soak"));
+    assert!(help.stdout.contains("soak"));
     assert!(
         dractl(&["simulate", "--help"])
             .stdout

@@ -3,7 +3,8 @@
 use serde_json::{Value, json};
 
 use super::*;
-use crate::plugin::{ApiErrorReason, Verb};
+use crate::api::Fault;
+use crate::plugin::ApiErrorReason;
 
 const CLAIM: &str = "ResourceClaim.resource.k8s.io";
 
@@ -517,4 +518,75 @@ fn read(
     }
     *since = page.until;
     page.more
+}
+
+fn failing(operation: Operation, reason: ApiErrorReason, after_effect: bool) -> Fault {
+    let message = "injected".to_owned();
+    Fault {
+        operation: Some(operation),
+        kind: None,
+        nth: 1,
+        error: ApiError { reason, message },
+        after_effect,
+    }
+}
+
+/// Whether a write is seen although its event is late, after the server's answer.
+fn seen_after(reason: ApiErrorReason) -> bool {
+    let mut cluster = cluster();
+    cluster.api().watch().hold(&Kind::new(CLAIM));
+    let fault = failing(Operation::Api(Verb::Update), reason, true);
+    cluster.api().inject(fault);
+    let object = relabelled(&shown(&cluster, "a"), "1");
+    assert!(cluster.call(ApiCall::Update { object }).is_err());
+    shown(&cluster, "a").text("/metadata/labels/l") == Some("1")
+}
+
+#[test]
+fn a_write_whose_outcome_is_open_is_looked_at() {
+    assert!(seen_after(ApiErrorReason::Timeout));
+    assert!(seen_after(ApiErrorReason::Other));
+    // An answer that says what happened is believed.
+    assert!(!seen_after(ApiErrorReason::Forbidden));
+}
+
+#[test]
+fn a_bind_whose_outcome_is_open_is_looked_at() {
+    for (reason, after_effect, bound) in [
+        (ApiErrorReason::Timeout, true, true),
+        (ApiErrorReason::Other, true, true),
+        (ApiErrorReason::Timeout, false, false),
+    ] {
+        let mut cluster = cluster();
+        let pod = json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p", "namespace": "ns", "uid": "p"}});
+        cluster.load(vec![object(pod)]);
+        let fault = failing(Operation::Bind, reason, after_effect);
+        cluster.api().inject(fault);
+        let pod = cluster
+            .entry(&Kind::new("Pod"), "ns", "p")
+            .expect("the pod");
+        let pod = pod.object.id().clone();
+        assert_eq!(cluster.bind(&pod, "n").is_ok(), bound, "{reason:?}");
+    }
+}
+
+#[test]
+fn what_plugins_wrote_is_shown_on_request_though_its_event_is_late() {
+    let mut cluster = cluster();
+    cluster.api().watch().hold(&Kind::new(CLAIM));
+    let first = cluster.stored().calls_made();
+    let a = relabelled(&shown(&cluster, "a"), "1");
+    update(&mut cluster, a);
+    let second = cluster.stored().calls_made();
+    let b = relabelled(&shown(&cluster, "b"), "1");
+    update(&mut cluster, b);
+    let label = |cluster: &Cluster, name| {
+        let shown = shown(cluster, name);
+        shown.text("/metadata/labels/l").map(str::to_owned)
+    };
+    cluster.show_writes_since(second);
+    assert_eq!(label(&cluster, "a"), None);
+    assert_eq!(label(&cluster, "b").as_deref(), Some("1"));
+    cluster.show_writes_since(first);
+    assert_eq!(label(&cluster, "a").as_deref(), Some("1"));
 }

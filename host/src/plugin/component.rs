@@ -43,11 +43,6 @@ impl Component {
         self.parts.shared.counters.live_instances()
     }
 
-    /// Drops idle binding instances, for a plugin that is being replaced.
-    pub fn drop_idle(&self) {
-        self.pool.clear();
-    }
-
     pub(super) fn limits(&self) -> &Limits {
         &self.parts.shared.limits
     }
@@ -112,6 +107,10 @@ impl Plugin for Component {
             None => BindingInstance::start(shared, &services, binding, config)?,
         };
         Ok(Box::new(Run::new(instance, call, &self.pool)))
+    }
+
+    fn drop_idle(&self) {
+        self.pool.clear();
     }
 
     fn stats(&self) -> CallStats {

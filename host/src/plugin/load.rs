@@ -14,6 +14,7 @@ use super::contract::{imports, interface};
 use super::convert;
 use super::engine::Runtime;
 use super::failure::{self, root_cause, whole_chain};
+use super::grant::Grant;
 use super::instance::{Call, Indices, Live};
 use super::limits::Limits;
 use super::nothing::NoServices;
@@ -30,6 +31,8 @@ pub struct Settings {
     pub config: Vec<u8>,
     /// What it may use.
     pub limits: Limits,
+    /// What it may read and write.
+    pub grant: Grant,
 }
 
 impl Default for Settings {
@@ -37,6 +40,7 @@ impl Default for Settings {
         Self {
             config: b"{}".to_vec(),
             limits: Limits::default(),
+            grant: Grant::default(),
         }
     }
 }
@@ -57,6 +61,8 @@ pub enum Problem {
     File(Unusable),
     /// With what it did when it was tried.
     Start(PluginError),
+    /// It declares something that it is not granted: the rest of a sentence.
+    Grant(String),
 }
 
 impl fmt::Display for LoadError {
@@ -73,6 +79,10 @@ impl fmt::Display for Problem {
                 f,
                 "the plugin does not start: {}: {}",
                 failed.call, failed.cause
+            ),
+            Self::Grant(what) => write!(
+                f,
+                "the plugin declares that it may {what}, which it is not granted"
             ),
         }
     }
@@ -133,6 +143,9 @@ fn load(
     };
     let services: SharedServices = Arc::new(Mutex::new(NoServices));
     shared.description = describe(&Arc::new(shared.clone()), &services, &pre, &indices)?;
+    if let Some(what) = settings.grant.refusal(&shared.description) {
+        return Err(Problem::Grant(what));
+    }
     let shared = Arc::new(shared);
     Live::new(&shared, &services, &pre, &indices)?.configure(&settings.config)?;
     if let Some(binding) = &binding {

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::{INITIAL_BACKOFF, MAX_BACKOFF, Time};
+use super::{INITIAL_BACKOFF, MAX_BACKOFF, Time, Wake};
 use crate::object::Object;
 use crate::plugin::{Hint, ObjectEvent, Status};
 
@@ -50,7 +50,7 @@ pub struct Retry {
     /// When the attempt began.
     pub at: Time,
     /// What woke the pod.
-    pub why: String,
+    pub wake: Wake,
 }
 
 /// A pod in the queue; upstream's `QueuedPodInfo`.
@@ -64,15 +64,15 @@ pub struct QueuedPod {
     pub order: u64,
     /// Attempts begun.
     pub attempts: u32,
-    /// Why each attempt after the first took place.
-    pub retries: Vec<Retry>,
+    /// Why the last attempt took place, if it was not the first.
+    pub retry: Option<Retry>,
     /// Why it is not active, if PreEnqueue refused it.
     pub gate: Option<Gate>,
     pub(super) rejection: Rejection,
     /// When it came to its present place.
     pub(super) since: Time,
     /// What woke it last.
-    pub(super) wake: String,
+    pub(super) wake: Wake,
 }
 
 impl QueuedPod {

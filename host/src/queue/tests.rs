@@ -1,3 +1,5 @@
+mod exact;
+
 use super::interests::{Interests, plain};
 use super::*;
 use crate::object::Kind;
@@ -25,8 +27,11 @@ impl Advisor for Answers {
 
     fn hints(&mut self, plugin: &str, event: &ObjectEvent, pods: &[Object]) -> Vec<Hint> {
         let names: Vec<&str> = pods.iter().map(|pod| pod.id().name.as_ref()).collect();
-        self.asked
-            .push(format!("{plugin} {} {}", describe(event), names.join(" ")));
+        self.asked.push(format!(
+            "{plugin} {} {}",
+            Wake::event(event).why,
+            names.join(" ")
+        ));
         names
             .iter()
             .map(|name| {
@@ -129,9 +134,9 @@ impl Bench {
     fn why(&self, name: &str) -> Vec<String> {
         let queued = self.queue.get(&format!("uid-{name}")).unwrap();
         queued
-            .retries
+            .retry
             .iter()
-            .map(|retry| retry.why.clone())
+            .map(|retry| retry.wake.why.clone())
             .collect()
     }
 }

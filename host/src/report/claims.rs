@@ -26,6 +26,24 @@ pub fn objects_of<'a>(pod: &'a Object, cluster: &'a Cluster) -> impl Iterator<It
     entries(pod).filter_map(move |entry| object(pod, claim_name(pod, entry)?, cluster))
 }
 
+/// Unallocated claims for control plane controllers, and for which one each.
+pub fn classic_claims(cluster: &Cluster) -> Vec<(String, String)> {
+    let kind = Kind::new(CLAIM);
+    let mut claims: Vec<_> = cluster.list(&kind).collect();
+    claims.sort_by_key(|entry| entry.slot);
+    let classic = |claim: &Object| {
+        let controller = claim
+            .text("/spec/controller")
+            .filter(|name| !name.is_empty())?;
+        let open = claim.value().pointer("/status/allocation").is_none();
+        open.then(|| (claim.id().to_string(), controller.to_owned()))
+    };
+    claims
+        .into_iter()
+        .filter_map(|entry| classic(&entry.object))
+        .collect()
+}
+
 /// Whether an entry by template has no claim yet. The claim stand-in has run, so it has no template either.
 pub fn lacks_generated_claim(pod: &Object) -> bool {
     entries(pod).any(|entry| {

@@ -3,12 +3,14 @@
 use crate::cluster::Cluster;
 use crate::cycle::{Failure, Point};
 use crate::plugin::{CallStats, Code, Status};
-use crate::queue::Time;
-use crate::scheduler::outcome::{Ended, PodOutcome};
+use crate::queue::{Retry, Time};
+use crate::scheduler::outcome::{Ended, PodOutcome, Retried};
 use crate::scheduler::{Counts, Note};
 
 use super::claims::{claims_of, lacks_generated_claim};
-use super::{PodReport, ReasonReport, Report, RetryReport, Stats, Verdict, WarningReport};
+use super::{
+    EndReport, PodReport, ReasonReport, Report, RetryReport, Stats, Verdict, WarningReport,
+};
 
 /// The report on these pods. `start` is the time on the virtual clock at which it all began.
 pub fn collect(outcomes: &[PodOutcome], notes: &[Note], cluster: &Cluster, start: Time) -> Report {
@@ -81,10 +83,7 @@ fn milliseconds(nanoseconds: u64) -> f64 {
 
 fn pod(outcome: &PodOutcome, cluster: &Cluster, start: Time) -> PodReport {
     let id = outcome.pod.id();
-    let retries = outcome.retries.iter().map(|retry| RetryReport {
-        after_seconds: retry.at.saturating_sub(start) as f64 / 1e9,
-        why: retry.why.clone(),
-    });
+    let retries = outcome.retries.iter().map(|retried| retry(retried, start));
     let (verdict, status) = judge(outcome);
     PodReport {
         namespace: id.namespace.to_string(),
@@ -107,6 +106,21 @@ fn pod(outcome: &PodOutcome, cluster: &Cluster, start: Time) -> PodReport {
         message: status.message(),
         reasons: reasons(outcome),
         warnings: outcome.warnings.clone(),
+    }
+}
+
+fn retry(retried: &Retried, start: Time) -> RetryReport {
+    let Retry { at, wake } = &retried.retry;
+    RetryReport {
+        attempt: retried.attempt,
+        after_seconds: at.saturating_sub(start) as f64 / 1e9,
+        why: wake.why.clone(),
+        trigger: wake.trigger.clone(),
+        previous: retried.before.as_ref().map(|failure| EndReport {
+            at: failure.at.to_string(),
+            code: failure.status.code.name(),
+            message: failure.status.message(),
+        }),
     }
 }
 

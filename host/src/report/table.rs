@@ -2,7 +2,9 @@
 
 use std::io::{self, Write};
 
-use super::{PodReport, Report, Stats, Verdict};
+use serde_json::Value;
+
+use super::{PodReport, Report, RetryReport, Stats, Verdict};
 
 /// How wide a line may be.
 const WIDTH: usize = 100;
@@ -182,13 +184,36 @@ fn details(pod: &PodReport, detail: Detail) -> Vec<String> {
         _ => vec![reason(pod)],
     };
     if detail == Detail::Wide {
-        let retries = pod.retries.iter();
-        paragraphs
-            .extend(retries.map(|retry| {
-                format!("tried again after {} s: {}", retry.after_seconds, retry.why)
-            }));
+        paragraphs.extend(pod.retries.iter().map(attempt));
     }
     paragraphs.iter().map(|text| printable(text)).collect()
+}
+
+/// One attempt after the first: when, why, and what it had to make good.
+fn attempt(retry: &RetryReport) -> String {
+    let RetryReport {
+        attempt,
+        after_seconds,
+        trigger,
+        why,
+        ..
+    } = retry;
+    let trigger = match trigger.contains('/') {
+        true => trigger.clone(),
+        false => format!("{trigger} ({why})"),
+    };
+    let previous = retry.previous.as_ref().map(|end| {
+        format!(
+            "; attempt {} ended in {}: {}",
+            attempt - 1,
+            end.at,
+            end.message
+        )
+    });
+    format!(
+        "attempt {attempt} after {after_seconds} s, woken by {trigger}{}",
+        previous.unwrap_or_default()
+    )
 }
 
 fn reason(pod: &PodReport) -> String {
@@ -217,10 +242,11 @@ fn devices(pod: &PodReport) -> Vec<String> {
             .iter()
             .map(|(source, names)| format!("{source} {}", names.join(" ")))
             .collect();
-        let devices = if groups.is_empty() {
-            "no device".to_owned()
-        } else {
-            groups.join("; ")
+        let controller = claim.allocation.get("controller").and_then(Value::as_str);
+        let devices = match (groups.is_empty(), controller) {
+            (true, Some(controller)) => format!("allocated by {controller}"),
+            (true, None) => "no device".to_owned(),
+            (false, _) => groups.join("; "),
         };
         lines.push(format!("{}: {devices}", claim.name));
     }

@@ -75,7 +75,17 @@ fn refused() -> PodReport {
         message: "0/50 nodes are available: 37 cannot allocate all claims, 13 node(s) had untolerated taint {gpu: only}. still not schedulable".into(),
         reasons: vec![reason],
         attempts: 2,
-        retries: vec![RetryReport { after_seconds: 300.0, why: "five minutes passed".into() }],
+        retries: vec![RetryReport {
+            attempt: 2,
+            after_seconds: 300.0,
+            why: "five minutes passed".into(),
+            trigger: "flush".into(),
+            previous: Some(EndReport {
+                at: "Filter".into(),
+                code: "unschedulable",
+                message: "0/49 nodes are available".into(),
+            }),
+        }],
         ..pod("b-with-a-longer-name", Verdict::Unschedulable)
     }
 }
@@ -123,15 +133,16 @@ fn the_wide_table_says_why_a_pod_was_tried_again() {
         &report(),
         Detail::Wide,
         expect![[r#"
-        NAMESPACE  POD                   VERDICT        NODE  AT      FEASIBLE  VISITED  ATTEMPTS
-        default    a                     scheduled      n1    -       1         2        1
-            gpus: gpu.example.com gpu-0 gpu-1; gpu.example.com/fabric port-3
-            none: no device
-        default    b-with-a-longer-name  unschedulable  -     Filter  0         2        2
-            Filter: 0/50 nodes are available: 37 cannot allocate all claims, 13 node(s) had untolerated
-            taint {gpu: only}. still not schedulable
-            tried again after 300 s: five minutes passed
-    "#]],
+            NAMESPACE  POD                   VERDICT        NODE  AT      FEASIBLE  VISITED  ATTEMPTS
+            default    a                     scheduled      n1    -       1         2        1
+                gpus: gpu.example.com gpu-0 gpu-1; gpu.example.com/fabric port-3
+                none: no device
+            default    b-with-a-longer-name  unschedulable  -     Filter  0         2        2
+                Filter: 0/50 nodes are available: 37 cannot allocate all claims, 13 node(s) had untolerated
+                taint {gpu: only}. still not schedulable
+                attempt 2 after 300 s, woken by flush (five minutes passed); attempt 1 ended in Filter: 0/49
+                nodes are available
+        "#]],
     );
 }
 
@@ -239,7 +250,8 @@ fn the_json_form() {
             {
                 "namespace": "default", "name": "b-with-a-longer-name", "verdict": "unschedulable", "node": null,
                 "feasibleNodes": [], "nodesVisited": 2, "attempts": 2,
-                "retries": [{"afterSeconds": 300.0, "why": "five minutes passed"}],
+                "retries": [{"attempt": 2, "afterSeconds": 300.0, "why": "five minutes passed", "trigger": "flush",
+                    "previous": {"at": "Filter", "code": "unschedulable", "message": "0/49 nodes are available"}}],
                 "claims": [], "at": "Filter", "code": "unschedulable",
                 "message": "0/50 nodes are available: 37 cannot allocate all claims, 13 node(s) had untolerated taint {gpu: only}. still not schedulable",
                 "reasons": [{

@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use super::host::ClusterHost;
+use super::intake::is_pending;
 use super::{MAX_ATTEMPTS, Scheduler, lock};
 use crate::binding_cycle::{BindingCycle, Ending};
 use crate::cycle::{Attempt, Failure, Input, Outcome, Point, schedule};
-use crate::object::Object;
+use crate::object::{Object, ObjectRef};
 use crate::plugin::{Action, Code, ObjectEvent, PluginError, Status};
 use crate::queue::Rejection;
 
@@ -29,9 +30,9 @@ impl Scheduler {
             self.queue.remove(&uid);
             return;
         }
-        record.outcome.attempts = queued.attempts;
-        record.outcome.retries = queued.retries;
+        record.outcome.begin(&queued);
         record.memory.begin(state);
+        record.first_call = lock(&self.cluster).stored().calls_made();
         self.attempt(queued.pod);
     }
 
@@ -48,26 +49,27 @@ impl Scheduler {
             .settings
             .strategy
             .next_start(self.start, attempt.visited, nodes);
+        let generation = self.seat.generation();
         let died = attempt.died.is_some();
-        if died {
-            self.seat.discard();
+        match attempt.died.clone() {
+            Some(error) => self.seat.died(error),
+            None => self.seat.succeeded(),
         }
         if let Some(record) = self.pods.get_mut(&pod.id().uid) {
             record.outcome.take(&attempt);
         }
-        let plugin = self.seat.plugin();
         match attempt.outcome {
             Outcome::Reserved { node, plan } => {
                 self.native.assume(&pod, &node);
                 self.bindings
-                    .push(BindingCycle::bind(plugin, pod, node, plan));
+                    .push(BindingCycle::bind(generation, pod, node, plan));
             }
             Outcome::Failed {
                 failure,
                 undo: Some(undo),
             } => {
                 self.bindings
-                    .push(BindingCycle::undo(plugin, pod, undo, failure, died));
+                    .push(BindingCycle::undo(generation, pod, undo, failure, died));
             }
             Outcome::Failed {
                 failure,
@@ -88,12 +90,19 @@ impl Scheduler {
             start: self.start,
             names: self.settings.names,
         };
+        let rehearsal = self.seat.rehearse(&input);
         let description = self.seat.description().clone();
-        Ok(schedule(
-            self.seat.instance().map_err(not_started)?,
-            &description,
-            &input,
-        ))
+        let attempt = match self.seat.instance() {
+            Ok(instance) => schedule(instance, &description, &input),
+            Err(error) => {
+                self.seat.died(error.clone());
+                return Err(not_started(error));
+            }
+        };
+        if let Some(rehearsal) = rehearsal {
+            self.seat.compare(pod.id(), rehearsal, &attempt);
+        }
+        Ok(attempt)
     }
 
     /// Lets a binding cycle go on.
@@ -102,7 +111,12 @@ impl Scheduler {
         let Some(binding) = self.bindings.get_mut(index) else {
             return;
         };
-        let Some(ending) = binding.step(&mut host) else {
+        let ending = binding.step(&mut host);
+        let generation = binding.generation().clone();
+        for error in std::mem::take(&mut binding.faults) {
+            self.seat.failed(&generation, error);
+        }
+        let Some(ending) = ending else {
             return;
         };
         let binding = self.bindings.remove(index);
@@ -141,9 +155,18 @@ impl Scheduler {
         self.queue.on_event(&event, now, &mut self.seat);
     }
 
-    /// The attempt failed. Events that it caused itself are taken first, so that they count as happened during it.
+    /// The attempt failed. Events that it caused itself are taken first, so that they count as happened during it. A pod that
+    /// was deleted meanwhile, or bound by somebody else, is not tried again.
     fn end_attempt(&mut self, pod: &Object, failure: Failure) {
+        if let Some(record) = self.pods.get(&pod.id().uid) {
+            self.cluster().show_writes_since(record.first_call);
+        }
         self.take_events();
+        if !self.is_still_pending(pod.id()) {
+            self.queue.remove(&pod.id().uid);
+            self.pods.remove(&pod.id().uid);
+            return;
+        }
         let state = self.fingerprint();
         let now = self.now();
         let uid = &pod.id().uid;
@@ -153,6 +176,12 @@ impl Scheduler {
             record.memory.end(state, &failure);
             record.outcome.fail(failure, &self.seat.description().name);
         }
+    }
+
+    fn is_still_pending(&self, pod: &ObjectRef) -> bool {
+        let cluster = self.cluster();
+        let shown = cluster.entry(&pod.kind, &pod.namespace, &pod.name);
+        shown.is_some_and(|shown| shown.object.id().uid == pod.uid && is_pending(&shown.object))
     }
 }
 

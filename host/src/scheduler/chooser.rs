@@ -15,7 +15,7 @@ pub enum Task {
         /// The call that it is in.
         point: &'static str,
     },
-    /// Advance the clock: to the end of a sleep or of a backoff, whichever comes first.
+    /// Advance the clock: to the end of a sleep or of a backoff, or to the answer of a driver, whichever comes first.
     Wait {
         /// When.
         until: Time,

@@ -4,6 +4,7 @@ use super::intake::{self, Intake};
 use super::outcome::{Ended, PodOutcome};
 use super::state::Memory;
 use super::{Note, Record, Scheduler, lock};
+use crate::cluster::Warning;
 use crate::object::{Kind, Object};
 use crate::plugin::{Action, ObjectEvent};
 use crate::queue::Time;
@@ -46,6 +47,16 @@ impl Scheduler {
 
     fn run_claim_controller(&mut self) {
         let warnings = self.cluster().run_claim_controller();
+        self.note_all(warnings);
+    }
+
+    /// What it writes is taken as events before anything else happens.
+    pub(super) fn run_classic_driver(&mut self) {
+        let warnings = self.cluster().run_classic_driver();
+        self.note_all(warnings);
+    }
+
+    fn note_all(&mut self, warnings: Vec<Warning>) {
         for warning in warnings {
             self.note(Note {
                 object: warning.object,
@@ -107,7 +118,18 @@ impl Scheduler {
                 _ => _ = self.pods.remove(uid),
             }
         }
-        self.queue.on_event(event, now, &mut self.seat);
+        match intake::ends(event) {
+            // Upstream's informer does not see pods that have ended: for the queue it is gone.
+            true => {
+                let gone = ObjectEvent {
+                    action: Action::Delete,
+                    new: None,
+                    ..event.clone()
+                };
+                self.queue.on_event(&gone, now, &mut self.seat);
+            }
+            false => self.queue.on_event(event, now, &mut self.seat),
+        }
     }
 
     /// A pod that is new here.
@@ -126,8 +148,11 @@ impl Scheduler {
             }
         }
         self.next_order += 1;
-        let memory = Memory::default();
-        self.pods
-            .insert(pod.id().uid.clone(), Record { outcome, memory });
+        let record = Record {
+            outcome,
+            memory: Memory::default(),
+            first_call: 0,
+        };
+        self.pods.insert(pod.id().uid.clone(), record);
     }
 }

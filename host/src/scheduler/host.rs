@@ -46,6 +46,10 @@ impl BindingHost for ClusterHost {
             .collect()
     }
 
+    fn settle(&mut self, pod: &ObjectRef) {
+        super::lock(&self.0).settle(&pod.uid);
+    }
+
     fn clean_ledger(&mut self, pod: &ObjectRef) -> Vec<ObjectRef> {
         super::lock(&self.0)
             .remove_entries_of(&pod.uid)

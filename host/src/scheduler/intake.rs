@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::filters::{Held, held, not_imitated};
 use crate::object::Object;
-use crate::plugin::{Code, Status};
+use crate::plugin::{Code, ObjectEvent, Status};
 
 /// What to do with a pod.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,9 +17,22 @@ pub enum Intake {
     Pending,
 }
 
+/// Whether a pod has ended.
+fn is_finished(pod: &Object) -> bool {
+    matches!(pod.text("/status/phase"), Some("Succeeded" | "Failed"))
+}
+
+/// Whether a pod ended with this event.
+pub fn ends(event: &ObjectEvent) -> bool {
+    let (Some(old), Some(new)) = (&event.old, &event.new) else {
+        return false;
+    };
+    !is_finished(old) && is_finished(new)
+}
+
 /// Whether a pod waits for a node.
 pub fn is_pending(pod: &Object) -> bool {
-    let finished = matches!(pod.text("/status/phase"), Some("Succeeded" | "Failed"));
+    let finished = is_finished(pod);
     let deleted = pod.text("/metadata/deletionTimestamp").is_some();
     pod.text("/spec/nodeName").unwrap_or_default().is_empty() && !finished && !deleted
 }

@@ -220,7 +220,7 @@ pub fn register(interests: &mut Interests) {
     }
     interests.register(
         "NodeResourcesFit",
-        vec![nodes(), plain(POD, &[Action::Delete, Action::Update])],
+        vec![nodes(), plain(POD, &[Action::Delete])],
     );
 }
 

@@ -24,6 +24,17 @@ pub enum Ended {
     Failed(Failure),
 }
 
+/// An attempt after the first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Retried {
+    /// Its number, from 2.
+    pub attempt: u32,
+    /// When and why it took place.
+    pub retry: Retry,
+    /// How the attempt before it failed.
+    pub before: Option<Failure>,
+}
+
 /// A pod that was pending, and what became of it.
 #[derive(Clone, Debug)]
 pub struct PodOutcome {
@@ -36,7 +47,7 @@ pub struct PodOutcome {
     /// Attempts begun.
     pub attempts: u32,
     /// Why each attempt after the first took place.
-    pub retries: Vec<Retry>,
+    pub retries: Vec<Retried>,
     /// Nodes that the last attempt left, by name.
     pub feasible: Vec<Arc<str>>,
     /// Nodes that the last attempt looked at.
@@ -61,6 +72,22 @@ impl PodOutcome {
             refusals: Vec::new(),
             warnings: Vec::new(),
         }
+    }
+
+    /// An attempt begins.
+    pub fn begin(&mut self, queued: &QueuedPod) {
+        if let Some(retry) = &queued.retry {
+            let before = match &self.ended {
+                Ended::Failed(failure) => Some(failure.clone()),
+                _ => None,
+            };
+            self.retries.push(Retried {
+                attempt: queued.attempts,
+                retry: retry.clone(),
+                before,
+            });
+        }
+        self.attempts = queued.attempts;
     }
 
     /// The pod stays out of the queue.
@@ -113,8 +140,6 @@ impl PodOutcome {
 
     /// Brings in what the queue knows about a pod that is still in it.
     pub fn held(mut self, queued: &QueuedPod) -> Self {
-        self.attempts = queued.attempts;
-        self.retries = queued.retries.clone();
         if let Some(Gate { plugin, status }) = &queued.gate {
             self.refusals = for_pod(plugin, status);
             self.feasible.clear();

@@ -225,8 +225,8 @@ fn the_pool_is_flushed_if_something_changed_since_the_last_attempt() {
     let mut bench = bench(script, vec![node("n"), pod("a"), pod("b")]);
     let outcomes = bench.run();
     expect(&outcomes, &[("a", "Filter", 2), ("b", "n", 1)]);
-    assert_eq!(outcomes[0].retries[0].why, "five minutes passed");
-    assert_eq!(outcomes[0].retries[0].at, 300 * SECOND);
+    assert_eq!(outcomes[0].retries[0].retry.wake.why, "five minutes passed");
+    assert_eq!(outcomes[0].retries[0].retry.at, 300 * SECOND);
 }
 
 #[test]
@@ -249,8 +249,8 @@ fn an_event_of_interest_wakes_after_backoff() {
     bench.create(thing("t"));
     let outcomes = bench.run();
     expect(&outcomes, &[("a", "n", 2)]);
-    assert_eq!(outcomes[0].retries[0].why, "Thing ns/t added");
-    assert_eq!(outcomes[0].retries[0].at, INITIAL_BACKOFF);
+    assert_eq!(outcomes[0].retries[0].retry.wake.why, "Thing ns/t added");
+    assert_eq!(outcomes[0].retries[0].retry.at, INITIAL_BACKOFF);
 }
 
 #[test]
@@ -468,7 +468,7 @@ fn a_failed_bind_is_given_back_and_tried_again_if_the_cluster_changed() {
     let outcomes = bench.run();
     expect(&outcomes, &[("a", "n", 2), ("b", "n", 1)]);
     assert_eq!(
-        outcomes[0].retries[0].why,
+        outcomes[0].retries[0].retry.wake.why,
         "the last attempt ended in an error"
     );
     assert!(
@@ -616,6 +616,30 @@ fn a_swap_takes_effect_with_the_next_cycle_and_bindings_keep_their_version() {
     );
 }
 
+/// Its binding fails, and nothing would ever let it succeed.
+#[test]
+fn a_pod_deleted_while_it_binds_is_forgotten() {
+    let mut bench = bench(Script::default(), vec![node("n"), pod("a")]);
+    bench.scheduler.step(&mut OneAtATime);
+    let target = pod_id(&bench, "a");
+    bench
+        .cluster()
+        .api()
+        .call(Caller::Other, &ApiCall::Delete { target })
+        .unwrap();
+    assert_eq!(summary(&bench.run()), []);
+    assert_eq!(bench.scheduler.queue.iter().count(), 0);
+    let tries = bench.plugin.calls();
+    let tries = tries.iter().filter(|call| *call == "pre-filter a").count();
+    assert_eq!(tries, 1);
+}
+
+fn pod_id(bench: &Bench, name: &str) -> ObjectRef {
+    let cluster = bench.cluster();
+    let entry = cluster.entry(&Kind::new("Pod"), "ns", name).unwrap();
+    entry.object.id().clone()
+}
+
 #[test]
 fn a_pod_deleted_while_it_waits_is_forgotten() {
     let script = Script {
@@ -624,13 +648,7 @@ fn a_pod_deleted_while_it_waits_is_forgotten() {
     };
     let mut bench = bench(script, vec![node("n"), pod("a")]);
     bench.run();
-    let target = bench
-        .cluster()
-        .entry(&Kind::new("Pod"), "ns", "a")
-        .unwrap()
-        .object
-        .id()
-        .clone();
+    let target = pod_id(&bench, "a");
     bench
         .cluster()
         .api()
@@ -700,7 +718,7 @@ fn a_failed_bind_makes_room_for_a_pod_that_waits_for_it() {
     };
     bench.scheduler.run(&mut cycles_first);
     let outcomes = bench.scheduler.outcomes();
-    assert_eq!(outcomes[1].retries[0].why, "Pod ns/a deleted");
+    assert_eq!(outcomes[1].retries[0].retry.wake.why, "Pod ns/a deleted");
 }
 
 #[test]

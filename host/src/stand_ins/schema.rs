@@ -8,6 +8,10 @@ pub const GROUP: &str = "resource.k8s.io";
 pub const CLAIM: &str = "ResourceClaim.resource.k8s.io";
 /// Kind of claim templates.
 pub const CLAIM_TEMPLATE: &str = "ResourceClaimTemplate.resource.k8s.io";
+/// Kind of device classes.
+pub const CLASS: &str = "DeviceClass.resource.k8s.io";
+/// Kind of resource slices.
+pub const SLICE: &str = "ResourceSlice.resource.k8s.io";
 /// Kind of pods.
 pub const POD: &str = "Pod";
 

@@ -49,7 +49,7 @@ fn run_one(file: &str, json: &Value, outcome: &mut Outcome) -> Result<(), String
     };
     outcome.component = component.is_some();
     if let Answer::NotImplemented(gate) = &native {
-        let rule = rules::not_implemented(gate);
+        let rule = rules::refused(gate);
         outcome.verdict = Verdict::Differs(rule.ok_or_else(|| format!("no rule for gate {gate}"))?);
         return match component {
             Some(Answer::Allocated(_)) => Err(format!("component: allocates in spite of {gate}")),

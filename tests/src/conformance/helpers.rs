@@ -2,7 +2,8 @@
 //! guest below any extension point.
 
 use dynamic_resources::api::{
-    AllocationConfiguration, ConfigSource, DeviceConfiguration, Pod, ResourceClaim, edit, wire,
+    AllocationConfiguration, ConfigSource, DeviceConfiguration, DeviceTaint, DeviceToleration, Pod,
+    ResourceClaim, TaintEffect, edit, wire,
 };
 use dynamic_resources::claims::{
     base_request, claim_name, config_for_result, is_for_pod, is_reserved_for,
@@ -15,7 +16,6 @@ use super::{Outcome, Verdict};
 
 const POD_GROUPS: &str =
     "feature not implemented: DRAWorkloadResourceClaims (claims of pod groups)";
-const TAINTS: &str = "feature not implemented: DRADeviceTaints (tolerations)";
 const EXTENDED: &str =
     "feature not implemented: DRAExtendedResource (statuses of extended resources)";
 const STATUSES: &str =
@@ -52,7 +52,6 @@ fn judge(file: &str, json: &Value) -> Result<Verdict, String> {
         "TestResourceClaimIsFor" if row.starts_with("PodGroup/") => {
             return Ok(Verdict::Differs(POD_GROUPS));
         }
-        "TestTolerationToleratesTaint" => return Ok(Verdict::Differs(TAINTS)),
         "TestPodExtendedStatusEqual" => return Ok(Verdict::Differs(EXTENDED)),
         "TestPodStatusEqual" => return Ok(Verdict::Differs(STATUSES)),
         "TestBaseRequestRef" => helper.base_request()?,
@@ -60,6 +59,7 @@ fn judge(file: &str, json: &Value) -> Result<Verdict, String> {
         "TestConfigForResult" => helper.config_for_result()?,
         "TestIsReservedForPod" | "TestIsReservedFor" => helper.is_reserved_for()?,
         "TestName" => helper.name()?,
+        "TestTolerationToleratesTaint" => helper.tolerates()?,
         "TestResourceClaimIsFor" | "TestResourceClaimIsForPod" => helper.is_for_pod()?,
         other => return Err(format!("{other} is a table that this runner does not know")),
     };
@@ -155,6 +155,28 @@ impl Helper<'_> {
             .into_iter()
             .map(|field| self.recorded(field));
         Ok((ours, recorded.collect::<Result<_, _>>()?))
+    }
+
+    fn tolerates(&self) -> Answers {
+        let given = |of: &str, field: &str| {
+            let text = self.case[of][field].as_str();
+            text.unwrap_or_default().to_owned()
+        };
+        let toleration = DeviceToleration {
+            key: given("toleration", "key"),
+            operator: given("toleration", "operator"),
+            value: given("toleration", "value"),
+            effect: given("toleration", "effect"),
+            toleration_seconds: None,
+        };
+        let effect = given("taint", "effect");
+        let taint = DeviceTaint {
+            key: given("taint", "key").into(),
+            value: given("taint", "value").into(),
+            effect: TaintEffect::named(&effect).ok_or_else(|| format!("effect {effect:?}"))?,
+        };
+        let tolerated = toleration.tolerates(&taint);
+        Ok((tolerated.into(), self.recorded("expectTolerated")?))
     }
 
     fn is_for_pod(&self) -> Answers {

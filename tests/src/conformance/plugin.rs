@@ -43,6 +43,7 @@ pub fn component(config: &str) -> Component {
             let settings = Settings {
                 config: config.as_bytes().to_vec(),
                 limits: Limits::default(),
+                ..Settings::default()
             };
             RUNTIME
                 .load(BUILT_IN, "built-in", &settings)

@@ -45,6 +45,9 @@ pub fn differences(expected: &Expected, output: &Value, strictness: Strictness) 
         let exact = EXACT_REASONS.contains(&expected.scenario.as_str());
         let mut of_pod = Vec::new();
         outcome(wanted, pod, exact, &mut of_pod);
+        if let Some(retries) = &wanted.retries {
+            attempts(retries, pod, &mut of_pod);
+        }
         if strictness == Strictness::FirstFit || wanted.first_fit_node.is_none() {
             placement(wanted, pod, &mut of_pod);
         }
@@ -123,6 +126,34 @@ fn outcome(wanted: &Pod, pod: &Value, exact: bool, found: &mut Vec<String>) {
             found.push(format!("the message has not {wanted:?}: {message}"));
         }
     }
+}
+
+fn attempts(wanted: &[String], pod: &Value, found: &mut Vec<String>) {
+    let retries = retries(pod);
+    if retries != wanted {
+        found.push(format!("tried again {retries:?} instead of {wanted:?}"));
+    }
+    if pod["attempts"] != retries.len() + 1 {
+        found.push(format!(
+            "{} attempts for {} retries",
+            pod["attempts"],
+            retries.len()
+        ));
+    }
+}
+
+/// Attempts after the first, as `expected.yaml` has them.
+pub fn retries(pod: &Value) -> Vec<String> {
+    let retries = pod["retries"].as_array().into_iter().flatten();
+    retries
+        .map(|retry| {
+            let (trigger, at) = (text(&retry["trigger"]), text(&retry["previous"]["at"]));
+            format!(
+                "{} s {trigger} after {at}",
+                retry["afterSeconds"].as_f64().unwrap_or(-1.0)
+            )
+        })
+        .collect()
 }
 
 fn placement(wanted: &Pod, pod: &Value, found: &mut Vec<String>) {
@@ -215,29 +246,6 @@ fn device(result: &Value) -> String {
     let [request, driver, pool, device] =
         ["request", "driver", "pool", "device"].map(|key| text(&result[key]));
     format!("{request}={driver}/{pool}/{device}")
-}
-
-/// A scenario that needs a gate which is not implemented ends with the message that says so, for every pod.
-pub fn fail_closed_differences(gates: &[String], output: &Value) -> Vec<String> {
-    let mut found = Vec::new();
-    for pod in output["pods"].as_array().into_iter().flatten() {
-        let (verdict, message) = (text(&pod["verdict"]), text(&pod["message"]));
-        let names_object = [
-            "ResourceClaim ",
-            "ResourceSlice ",
-            "DeviceClass ",
-            "DeviceTaintRule ",
-        ]
-        .iter()
-        .any(|kind| message.contains(kind));
-        let names_gate = gates
-            .iter()
-            .any(|gate| message.contains(&format!("(gate {gate})")));
-        if verdict != "input-error" || !names_object || !names_gate {
-            found.push(format!("{}: {verdict}: {message}", name_of(pod)));
-        }
-    }
-    found
 }
 
 /// `-o yaml` must tell the same: the node of each pod, and who has reserved a claim.

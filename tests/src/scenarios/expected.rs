@@ -15,9 +15,6 @@ pub struct Expected {
     pub scenario: String,
     /// Flags of `dractl simulate`.
     pub run: String,
-    /// Gates that it needs beyond plain structured parameters.
-    #[serde(default)]
-    pub features: Vec<String>,
     /// In the order of the output.
     pub pods: Vec<Pod>,
     /// Claims as they are in the end.
@@ -34,6 +31,8 @@ pub struct Expected {
     pub checks: Vec<String>,
     #[serde(rename = "api")]
     _api: IgnoredAny,
+    #[serde(default, rename = "features")]
+    _features: Option<IgnoredAny>,
     #[serde(rename = "semantics")]
     _semantics: IgnoredAny,
     #[serde(default, rename = "inputProblems")]
@@ -63,6 +62,8 @@ pub struct Pod {
     /// Its claims.
     #[serde(default)]
     pub claims: Vec<Claim>,
+    /// Attempts after the first: `1 s Kind/Action namespace/name after PreBind`.
+    pub retries: Option<Vec<String>>,
     #[serde(default, rename = "later")]
     _later: Option<IgnoredAny>,
     #[serde(default, rename = "go131")]

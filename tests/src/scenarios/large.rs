@@ -303,6 +303,7 @@ fn running_claims_keep_their_devices() {
     let settings = Settings {
         config: b"{}".to_vec(),
         limits: Limits::default(),
+        ..Settings::default()
     };
     let runtime = Runtime::new(&CompileCache::User).expect("an engine");
     let plugin = runtime

@@ -365,3 +365,41 @@ fn a_failed_second_claim_leaves_the_first_written_and_unreserve_gives_it_back() 
         assert_eq!(double.in_flight_claims(), [] as [Value; 0]);
     });
 }
+
+/// Found by the random interleavings: while a pod binds, another one's PostFilter frees the claim, and it is allocated for
+/// another node. What comes of the reservation, which is tried again after a conflict.
+fn reserves_what_moved(plugin: &dyn Plugin) -> (Code, usize) {
+    let mut scene = Scene::with_nodes(2);
+    scene.claim(&allocated(structured("a"), &on_node("n1")));
+    scene.double.stale = Stale::Conflict;
+    let mut driver = scene.driver(plugin);
+    assert_success(driver.pre_filter());
+    assert_success(driver.filter(0));
+    assert_success(driver.reserve(0));
+    driver.double().before(Verb::UpdateStatus, |double| {
+        let mut claim = double.stored(CLAIM, "ns", "a").cloned().unwrap();
+        claim["status"]["allocation"]["nodeSelector"]["nodeSelectorTerms"] = on_node("n2");
+        double.interfere(key(CLAIM, "a"), Some(claim), false);
+    });
+    let status = driver.pre_bind("n1").unwrap();
+    let double = driver.double();
+    let claim = double.stored(CLAIM, "ns", "a").unwrap();
+    let consumers = claim
+        .pointer("/status/reservedFor")
+        .and_then(Value::as_array);
+    (status.code, consumers.map_or(0, Vec::len))
+}
+
+#[test]
+fn moved_claim_compat_is_reserved_for_a_pod_on_another_node() {
+    on_both("1.31", |plugin| {
+        assert_eq!(reserves_what_moved(plugin), (Code::Success, 1));
+    });
+}
+
+#[test]
+fn moved_claim_fixed_ends_the_attempt() {
+    on_both("current", |plugin| {
+        assert_eq!(reserves_what_moved(plugin), (Code::Error, 0));
+    });
+}

@@ -54,7 +54,12 @@ impl Scene {
 
     /// The class `c`.
     pub fn class(&mut self, spec: &Value) {
-        let class = json!({"metadata": {"name": "c"}, "spec": spec});
+        self.class_named("c", spec);
+    }
+
+    /// One more class.
+    pub fn class_named(&mut self, name: &str, spec: &Value) {
+        let class = json!({"metadata": {"name": name}, "spec": spec});
         self.double.load(API_VERSION, "DeviceClass", &class);
     }
 

@@ -1,5 +1,3 @@
-use std::collections::BTreeMap;
-
 use super::*;
 use crate::allocator::tests::support::{Cluster, claim, count, device, matching, slice, text};
 use crate::profile::Profile;
@@ -12,8 +10,9 @@ fn constraint(attribute: &str) -> Constraint {
     let given = DeviceConstraint {
         requests: Vec::new(),
         match_attribute: Some(attribute.into()),
+        distinct_attribute: None,
     };
-    Constraint::new(&given, &BTreeMap::new()).expect("a supported constraint")
+    Constraint::new(&given, &NameIds::default()).expect("a supported constraint")
 }
 
 /// Whether devices with these values can be allocated together; a third value is there for more than two.
@@ -118,20 +117,25 @@ fn the_bare_id_counts_for_the_own_domain_only() {
 
 #[test]
 fn requests_that_are_covered() {
-    let names = BTreeMap::from([("a", 0), ("b", 1)]);
+    let mut names = NameIds::default();
+    let [a, b, b_x] = ["a", "b", "b/x"].map(|name| names.acquire(name));
+    assert_eq!(names.acquire("a"), a);
     let covered = |requests: &[&str]| {
         let requests = requests.iter().map(|name| name.to_string()).collect();
         let given = DeviceConstraint {
             requests,
             match_attribute: Some("drv/n".into()),
+            distinct_attribute: None,
         };
         let constraint = Constraint::new(&given, &names).expect("a supported constraint");
-        [constraint.covers(0), constraint.covers(1)]
+        [[a; 2], [b; 2], [b, b_x]].map(|names| constraint.covers(names))
     };
-    assert_eq!(covered(&[]), [true, true]);
-    assert_eq!(covered(&["b"]), [false, true]);
-    assert_eq!(covered(&["b", "zz", "a"]), [true, true]);
+    assert_eq!(covered(&[]), [true; 3]);
+    assert_eq!(covered(&["b"]), [false, true, true]);
+    assert_eq!(covered(&["b", "zz", "a"]), [true; 3]);
+    assert_eq!(covered(&["b/x"]), [false, false, true]);
+    assert_eq!(covered(&["x"]), [false; 3]);
     // A name that is no request does not turn the list into "all".
-    assert_eq!(covered(&["zz"]), [false, false]);
+    assert_eq!(covered(&["zz"]), [false; 3]);
     assert!(Constraint::new(&DeviceConstraint::default(), &names).is_none());
 }

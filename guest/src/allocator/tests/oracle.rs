@@ -6,7 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::support::{Cluster, Evaluation, evaluate};
 use crate::allocator::selectors::SelectorError;
 use crate::api::{
-    Attribute, Device, DeviceConstraint, ExactRequest, Node, Reach, RequestBody, ResourceSlice,
+    Attribute, CounterSet, Device, DeviceConstraint, DeviceToleration, ExactRequest, Node, Reach,
+    RequestBody, ResourceSlice, TaintEffect,
 };
 use crate::node_selector::NodeSelector;
 use crate::profile::Profile;
@@ -27,17 +28,31 @@ struct Pool {
 struct Pick {
     claim: usize,
     request: usize,
+    /// Index among the alternatives; 0 for a request without.
+    alternative: usize,
     slot: usize,
     index: usize,
+}
+
+/// Claim, request, alternative.
+type Asked = (usize, usize, usize);
+
+/// How an attempt ended.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Found {
+    Yes,
+    No,
+    /// The claim would get too many devices, whatever is picked for what comes before in it.
+    TooMany,
 }
 
 pub struct Oracle<'a> {
     cluster: &'a Cluster,
     profile: &'a Profile,
     pools: Vec<Pool>,
-    known: BTreeMap<(usize, usize, Id), bool>,
-    /// By claim and request: the devices of All requests.
-    all: BTreeMap<(usize, usize), Vec<(usize, usize)>>,
+    known: BTreeMap<(Asked, Id), bool>,
+    /// The devices of All requests.
+    all: BTreeMap<Asked, Vec<(usize, usize)>>,
     picks: Vec<Pick>,
     pub log: Vec<Evaluation>,
     /// Devices looked at.
@@ -78,7 +93,7 @@ impl<'a> Oracle<'a> {
         self.gather()?;
         self.check_claims()?;
         self.known.clear();
-        self.solve(0, 0, 0)
+        Ok(self.solve(0, 0)? == Found::Yes)
     }
 
     fn describe(&self) -> String {
@@ -86,7 +101,7 @@ impl<'a> Oracle<'a> {
         let of_claim = |claim: usize| {
             let picks = self.picks.iter().filter(|pick| pick.claim == claim);
             let text = picks.map(|pick| {
-                let request = &self.cluster.claims[pick.claim].requests[pick.request].name;
+                let request = self.names(pick.claim, pick.request, pick.alternative).1;
                 format!(
                     "{request}:{}/{}",
                     self.slice(pick.slot).pool,
@@ -147,6 +162,18 @@ impl<'a> Oracle<'a> {
         let slices = &self.cluster.slices;
         let first = &slices[kept[0]];
         let mut count = kept.len() as i64;
+        let all_of_pool = || {
+            slices
+                .iter()
+                .filter(|slice| *slice.driver == *driver && *slice.pool == *pool)
+        };
+        let uses_counters = all_of_pool().any(|slice| {
+            let mut devices = slice.devices.iter();
+            !slice.counters.is_empty() || devices.any(|device| !consumed(device).is_empty())
+        });
+        if uses_counters && all_of_pool().any(|slice| slice.generation > first.generation) {
+            return;
+        }
         if count != first.resource_slice_count && self.profile.completeness_over_whole_pool() {
             let of_pool = || {
                 slices
@@ -168,12 +195,138 @@ impl<'a> Oracle<'a> {
             .flat_map(|&slot| &slices[slot].devices)
             .any(|device| !names.insert(&device.name));
         let invalid = repeated && self.profile.duplicate_devices_invalidate_pool();
+        let generation = slices[kept[0]].generation;
+        let counts: BTreeSet<i64> = all_of_pool()
+            .filter(|slice| slice.generation == generation)
+            .map(|slice| slice.resource_slice_count)
+            .collect();
+        let invalid =
+            invalid || (counts.len() > 1 && self.profile.disagreeing_counts_invalidate_pool());
+        let invalid = invalid || self.counters_are_invalid(driver, pool, generation);
         self.pools.push(Pool {
             slices: kept,
             name: format!("{driver}/{pool}"),
             incomplete,
             invalid,
         });
+    }
+
+    // KEP 4815.
+
+    /// Slices of a pool, whoever can reach them.
+    fn slices_of(
+        &self,
+        driver: &str,
+        pool: &str,
+        generation: i64,
+    ) -> impl Iterator<Item = &'a ResourceSlice> {
+        let (driver, pool) = (driver.to_string(), pool.to_string());
+        self.cluster.slices.iter().filter(move |slice| {
+            (&*slice.driver, &*slice.pool, slice.generation) == (&driver, &pool, generation)
+        })
+    }
+
+    fn counters_are_invalid(&self, driver: &str, pool: &str, generation: i64) -> bool {
+        let sets: Vec<_> = self
+            .slices_of(driver, pool, generation)
+            .flat_map(|slice| &slice.counters)
+            .collect();
+        let names: BTreeSet<_> = sets.iter().map(|set| &set.name).collect();
+        let is_missing = |consumed: &CounterSet| {
+            let set = sets.iter().find(|set| set.name == consumed.name);
+            set.is_none_or(|set| {
+                let has = |name| set.counters.iter().any(|(other, _)| other == name);
+                !consumed.counters.iter().all(|(name, _)| has(name))
+            })
+        };
+        let devices = self
+            .slices_of(driver, pool, generation)
+            .flat_map(|slice| &slice.devices);
+        names.len() < sets.len() || devices.flat_map(consumed).any(is_missing)
+    }
+
+    /// Whether there is enough for the device, beside those that are held and picked.
+    fn has_counters(&self, slot: usize, index: usize) -> bool {
+        let (slice, device) = (self.slice(slot), self.device(slot, index));
+        if consumed(device).is_empty() {
+            return true;
+        }
+        let held: BTreeSet<Id> = self
+            .cluster
+            .held
+            .iter()
+            .flat_map(|allocation| &allocation.results)
+            .filter(|result| !result.admin_access)
+            .filter(|result| (&result.driver, &result.pool) == (&slice.driver, &slice.pool))
+            .map(|result| {
+                (
+                    result.driver.to_string(),
+                    result.pool.to_string(),
+                    result.device.to_string(),
+                )
+            })
+            .collect();
+        let mut left: BTreeMap<(&str, &str), i128> = BTreeMap::new();
+        let mut seen = 0;
+        let of_pool = || self.slices_of(&slice.driver, &slice.pool, slice.generation);
+        for set in of_pool().flat_map(|slice| &slice.counters) {
+            for (name, amount) in &set.counters {
+                left.insert((&set.name, name), *amount);
+            }
+        }
+        let mut take = |device: &'a Device| {
+            for set in consumed(device) {
+                for (name, amount) in &set.counters {
+                    *left.get_mut(&(&*set.name, &**name)).expect("a valid pool") -= amount;
+                }
+            }
+        };
+        for other in of_pool().flat_map(|slice| &slice.devices) {
+            let id = (
+                slice.driver.to_string(),
+                slice.pool.to_string(),
+                other.name.to_string(),
+            );
+            if held.contains(&id) {
+                seen += 1;
+                take(other);
+            }
+        }
+        for pick in &self.picks {
+            let other = self.slice(pick.slot);
+            if (&other.driver, &other.pool) == (&slice.driver, &slice.pool) {
+                take(&self.cluster.slices[pick.slot].devices[pick.index]);
+            }
+        }
+        take(&self.cluster.slices[slot].devices[index]);
+        // A device that is held and gone took nobody knows what.
+        seen == held.len() && left.values().all(|left| *left >= 0)
+    }
+
+    // KEP 5055.
+
+    fn is_tolerated(&self, (c, r, a): Asked, slot: usize, index: usize) -> bool {
+        let (slice, device) = (self.slice(slot), self.device(slot, index));
+        let rules = self.cluster.rules.iter().filter(|rule| {
+            rule.selector.as_ref().is_some_and(|selector| {
+                let fits = |wanted: &Option<String>, name: &str| {
+                    wanted.is_none() || wanted.as_deref() == Some(name)
+                };
+                fits(&selector.driver, &slice.driver)
+                    && fits(&selector.pool, &slice.pool)
+                    && fits(&selector.device, &device.name)
+            })
+        });
+        let own = device.extra.iter().flat_map(|extra| &extra.taints);
+        let tolerations = &self.request((c, r, a)).tolerations;
+        own.chain(rules.map(|rule| &rule.taint)).all(|taint| {
+            let tolerated = |toleration: &DeviceToleration| {
+                (toleration.key.is_empty() || *toleration.key == *taint.key)
+                    && (toleration.effect.is_empty() || toleration.effect == taint.effect.name())
+                    && (toleration.operator == "Exists" || *toleration.value == *taint.value)
+            };
+            taint.effect == TaintEffect::None || tolerations.iter().any(tolerated)
+        })
     }
 
     // Section 9.2.
@@ -184,7 +337,11 @@ impl<'a> Oracle<'a> {
             let name = format!("{}/{}", claim.meta.namespace, claim.meta.name);
             let mut sum: i128 = 0;
             for r in 0..claim.requests.len() {
-                sum += self.check_request(&name, c, r)?;
+                let mut least = i128::MAX;
+                for a in 0..self.alternatives(c, r) {
+                    least = least.min(self.check_request(&name, (c, r, a))?);
+                }
+                sum += least;
             }
             if sum > 32 {
                 return Err(format!(
@@ -192,7 +349,7 @@ impl<'a> Oracle<'a> {
                 ));
             }
             for (i, constraint) in claim.constraints.iter().enumerate() {
-                if constraint.match_attribute.is_none() {
+                if constraint.match_attribute.is_none() && constraint.distinct_attribute.is_none() {
                     return Err(format!(
                         "claim {name}, constraint #{i}: empty constraint (unsupported constraint type?)"
                     ));
@@ -202,9 +359,9 @@ impl<'a> Oracle<'a> {
         Ok(())
     }
 
-    fn check_request(&mut self, claim: &str, c: usize, r: usize) -> Result<i128, String> {
-        let exact = self.request(c, r);
-        let request = &self.cluster.claims[c].requests[r].name;
+    fn check_request(&mut self, claim: &str, asked: Asked) -> Result<i128, String> {
+        let exact = self.request(asked);
+        let request = self.names(asked.0, asked.1, asked.2).0;
         self.cluster
             .find_class(&exact.device_class_name)
             .map_err(|error| {
@@ -235,14 +392,14 @@ impl<'a> Oracle<'a> {
             for slot in pool.slices.clone() {
                 for index in 0..self.slice(slot).devices.len() {
                     let classes = self.profile.all_mode_applies_class_selectors();
-                    if self.is_selectable(c, r, slot, index, classes)? {
+                    if self.is_selectable(asked, slot, index, classes)? {
                         found.push((slot, index));
                     }
                 }
             }
         }
         let count = found.len() as i128;
-        self.all.insert((c, r), found);
+        self.all.insert(asked, found);
         Ok(count)
     }
 
@@ -250,22 +407,22 @@ impl<'a> Oracle<'a> {
 
     fn is_selectable(
         &mut self,
-        c: usize,
-        r: usize,
+        asked: Asked,
         slot: usize,
         index: usize,
         classes: bool,
     ) -> Result<bool, String> {
+        let c = asked.0;
         let cluster = self.cluster;
         let (slice, device) = (&cluster.slices[slot], &cluster.slices[slot].devices[index]);
         if !device.usable {
             return Ok(false);
         }
-        let key = (c, r, self.id(slot, index));
+        let key = (asked, self.id(slot, index));
         if let Some(&known) = self.known.get(&key) {
             return Ok(known);
         }
-        let exact = self.request(c, r);
+        let exact = self.request(asked);
         let class = cluster.find_class(&exact.device_class_name)?;
         let of_class = class
             .selectors
@@ -309,61 +466,98 @@ impl<'a> Oracle<'a> {
                 }
             }
         }
+        // After the selectors: KEP 4815.
+        answer &= slice.reach != Reach::PerDevice || is_for(device, &cluster.node)?;
         self.known.insert(key, answer);
         Ok(answer)
     }
 
     // Section 9.5.
 
-    fn solve(&mut self, c: usize, r: usize, k: usize) -> Result<bool, String> {
+    fn solve(&mut self, c: usize, r: usize) -> Result<Found, String> {
         if c == self.cluster.claims.len() {
-            return Ok(true);
+            return Ok(Found::Yes);
         }
         if r == self.cluster.claims[c].requests.len() {
-            return self.solve(c + 1, 0, 0);
+            return Ok(match self.solve(c + 1, 0)? {
+                Found::TooMany => Found::No,
+                found => found,
+            });
         }
-        match self.all.get(&(c, r)).cloned() {
-            Some(devices) => self.solve_all(c, r, k, &devices),
-            None => self.solve_exact(c, r, k),
+        let is_choice = matches!(
+            self.cluster.claims[c].requests[r].body,
+            RequestBody::FirstAvailable(_)
+        );
+        let mut all_exceed = true;
+        for a in 0..self.alternatives(c, r) {
+            match self.solve_one((c, r, a), 0)? {
+                Found::TooMany if is_choice => {}
+                Found::No if is_choice => all_exceed = false,
+                found => return Ok(found),
+            }
+        }
+        Ok(if all_exceed {
+            Found::TooMany
+        } else {
+            Found::No
+        })
+    }
+
+    /// Device `k` of a request and what follows.
+    fn solve_one(&mut self, asked: Asked, k: usize) -> Result<Found, String> {
+        let (c, r, _) = asked;
+        let devices = self.all.get(&asked).cloned();
+        let needed = match &devices {
+            Some(devices) if devices.is_empty() && self.profile.all_mode_needs_a_device() => {
+                return Ok(Found::No);
+            }
+            Some(devices) => devices.len() as i64,
+            None => self.request(asked).count,
+        };
+        if k as i64 >= needed {
+            return self.solve(c, r + 1);
+        }
+        let picked = self.picks.iter().filter(|pick| pick.claim == c).count() as i64;
+        if picked + needed - k as i64 > 32 {
+            return Ok(Found::TooMany);
+        }
+        match devices {
+            Some(devices) => self.solve_all(asked, k, devices[k]),
+            None => self.solve_exact(asked, k),
         }
     }
 
     fn solve_all(
         &mut self,
-        c: usize,
-        r: usize,
+        asked: Asked,
         k: usize,
-        devices: &[(usize, usize)],
-    ) -> Result<bool, String> {
-        if devices.is_empty() && self.profile.all_mode_needs_a_device() {
-            return Ok(false);
-        }
-        let Some(&(slot, index)) = devices.get(k) else {
-            return self.solve(c, r + 1, 0);
-        };
+        (slot, index): (usize, usize),
+    ) -> Result<Found, String> {
+        let (c, r, a) = asked;
         self.visits += 1;
         let mut taken = false;
-        if self.is_free(c, r, slot, index) {
-            if !self.satisfies_constraints(c, r, slot, index) {
+        if self.is_free(asked, slot, index) {
+            if !self.has_counters(slot, index) || !self.is_tolerated(asked, slot, index) {
+                return Ok(Found::No);
+            }
+            if !self.satisfies_constraints(asked, slot, index) {
                 let claim = &self.cluster.claims[c];
                 let (driver, pool, device) = self.id(slot, index);
                 return Err(format!(
                     "claim {}/{}, request {}: cannot add device {driver}/{pool}/{device} because a claim constraint would not be satisfied",
-                    claim.meta.namespace, claim.meta.name, claim.requests[r].name
+                    claim.meta.namespace,
+                    claim.meta.name,
+                    self.names(c, r, a).0
                 ));
             }
-            self.picks.push(Pick {
-                claim: c,
-                request: r,
-                slot,
-                index,
-            });
+            self.pick(asked, slot, index);
             taken = true;
         } else if self.profile.all_mode_refuses_devices_in_use() {
-            return Ok(false);
+            return Ok(Found::No);
         }
-        if self.solve(c, r, k + 1)? {
-            return Ok(true);
+        let found = self.solve_one(asked, k + 1)?;
+        if found == Found::Yes {
+            return Ok(found);
         }
         if !self.profile.all_mode_backtracks() {
             return Err("stop allocation".into());
@@ -371,13 +565,10 @@ impl<'a> Oracle<'a> {
         if taken {
             self.picks.pop();
         }
-        Ok(false)
+        Ok(found)
     }
 
-    fn solve_exact(&mut self, c: usize, r: usize, k: usize) -> Result<bool, String> {
-        if k as i64 >= self.request(c, r).count {
-            return self.solve(c, r + 1, 0);
-        }
+    fn solve_exact(&mut self, asked: Asked, k: usize) -> Result<Found, String> {
         for p in 0..self.pools.len() {
             let pool = &self.pools[p];
             if (pool.incomplete || pool.invalid) && self.profile.exact_count_skips_bad_pools() {
@@ -389,34 +580,51 @@ impl<'a> Oracle<'a> {
                     if self.visits > self.limit {
                         return Err("too many visits".into());
                     }
-                    if !self.is_free(c, r, slot, index)
-                        || !self.is_selectable(c, r, slot, index, true)?
-                        || !self.satisfies_constraints(c, r, slot, index)
+                    if !self.is_free(asked, slot, index)
+                        || !self.is_selectable(asked, slot, index, true)?
+                        || !self.has_counters(slot, index)
+                        || !self.is_tolerated(asked, slot, index)
+                        || !self.satisfies_constraints(asked, slot, index)
                     {
                         continue;
                     }
-                    self.picks.push(Pick {
-                        claim: c,
-                        request: r,
-                        slot,
-                        index,
-                    });
-                    if self.solve(c, r, k + 1)? {
-                        return Ok(true);
+                    self.pick(asked, slot, index);
+                    match self.solve_one(asked, k + 1)? {
+                        Found::Yes => return Ok(Found::Yes),
+                        Found::No => {
+                            self.picks.pop();
+                        }
+                        Found::TooMany => {
+                            self.picks.pop();
+                            return Ok(Found::TooMany);
+                        }
                     }
-                    self.picks.pop();
                 }
             }
         }
-        Ok(false)
+        Ok(Found::No)
     }
 
-    fn is_free(&self, c: usize, r: usize, slot: usize, index: usize) -> bool {
+    fn pick(&mut self, (claim, request, alternative): Asked, slot: usize, index: usize) {
+        self.picks.push(Pick {
+            claim,
+            request,
+            alternative,
+            slot,
+            index,
+        });
+    }
+
+    fn is_free(&self, asked: Asked, slot: usize, index: usize) -> bool {
+        let c = asked.0;
         let id = self.id(slot, index);
-        let is_admin = |pick: &Pick| self.request(pick.claim, pick.request).admin_access;
+        let is_admin = |pick: &Pick| {
+            self.request((pick.claim, pick.request, pick.alternative))
+                .admin_access
+        };
         let same = |pick: &&Pick| self.id(pick.slot, pick.index) == id;
         let later_rules = self.profile.admin_access_excludes_own_devices();
-        if self.request(c, r).admin_access {
+        if self.request(asked).admin_access {
             return !later_rules || !self.picks.iter().filter(same).any(|pick| pick.claim == c);
         }
         let holds = |admin: bool| !(admin && self.profile.admin_access_in_results());
@@ -441,29 +649,39 @@ impl<'a> Oracle<'a> {
                 .any(|pick| later_rules || !is_admin(pick))
     }
 
-    fn satisfies_constraints(&self, c: usize, r: usize, slot: usize, index: usize) -> bool {
+    fn satisfies_constraints(&self, asked: Asked, slot: usize, index: usize) -> bool {
+        let (c, r, a) = asked;
         self.cluster.claims[c].constraints.iter().all(|constraint| {
-            let covers = |request: usize| {
-                let name = &self.cluster.claims[c].requests[request].name;
-                constraint.requests.is_empty() || constraint.requests.contains(name)
+            let covers = |request: usize, alternative: usize| {
+                let parent = &self.cluster.claims[c].requests[request].name;
+                let full = self.names(c, request, alternative).1;
+                constraint.requests.is_empty()
+                    || constraint.requests.contains(parent)
+                    || constraint.requests.contains(&full)
             };
-            if !covers(r) {
+            if !covers(r, a) {
                 return true;
             }
             let Some(value) = self.value(constraint, slot, index) else {
                 return false;
             };
-            match self
+            let covered = self
                 .picks
                 .iter()
-                .find(|pick| pick.claim == c && covers(pick.request))
-            {
-                None => true,
-                Some(first) => {
-                    self.value(constraint, first.slot, first.index) == Some(value)
-                        && *value != Attribute::Unknown
-                }
+                .filter(|pick| pick.claim == c && covers(pick.request, pick.alternative));
+            let others: Vec<Vec<&Attribute>> = covered
+                .map(|pick| values(self.value(constraint, pick.slot, pick.index)))
+                .collect();
+            let mine = values(Some(value));
+            if others.is_empty() {
+                return constraint.distinct_attribute.is_none() || !mine.is_empty();
             }
+            if constraint.distinct_attribute.is_some() {
+                let in_none = |value| !others.iter().any(|values| values.contains(value));
+                return !mine.is_empty() && mine.iter().all(in_none);
+            }
+            let in_all = |value| others.iter().all(|values| values.contains(value));
+            mine.iter().any(in_all)
         })
     }
 
@@ -473,14 +691,15 @@ impl<'a> Oracle<'a> {
         slot: usize,
         index: usize,
     ) -> Option<&Attribute> {
-        let name = constraint.match_attribute.as_deref()?;
+        let named = constraint.match_attribute.as_ref();
+        let name = named.or(constraint.distinct_attribute.as_ref())?;
         let find = |name: &str| {
             let mut attributes = self.device(slot, index).attributes.iter();
             attributes
                 .find(|(given, _)| **given == *name)
                 .map(|(_, value)| value)
         };
-        find(name).or_else(|| {
+        find(name.as_str()).or_else(|| {
             let (domain, id) = name.split_once('/')?;
             if domain == &*self.slice(slot).driver {
                 find(id)
@@ -490,11 +709,30 @@ impl<'a> Oracle<'a> {
         })
     }
 
-    fn request(&self, c: usize, r: usize) -> &'a ExactRequest {
+    fn request(&self, (c, r, a): Asked) -> &'a ExactRequest {
         let cluster = self.cluster;
         match &cluster.claims[c].requests[r].body {
             RequestBody::Exactly(exact) => exact,
-            RequestBody::FirstAvailable(_) => panic!("random clusters have exact requests only"),
+            RequestBody::FirstAvailable(alternatives) => &alternatives[a].1,
+        }
+    }
+
+    fn alternatives(&self, c: usize, r: usize) -> usize {
+        match &self.cluster.claims[c].requests[r].body {
+            RequestBody::Exactly(_) => 1,
+            RequestBody::FirstAvailable(alternatives) => alternatives.len(),
+        }
+    }
+
+    /// The name for messages, and the one for results.
+    fn names(&self, c: usize, r: usize, a: usize) -> (String, String) {
+        let request = &self.cluster.claims[c].requests[r];
+        match &request.body {
+            RequestBody::Exactly(_) => (request.name.clone(), request.name.clone()),
+            RequestBody::FirstAvailable(alternatives) => {
+                let name = &alternatives[a].0;
+                (name.clone(), format!("{}/{name}", request.name))
+            }
         }
     }
 
@@ -516,11 +754,40 @@ impl<'a> Oracle<'a> {
     }
 }
 
+fn consumed(device: &Device) -> &[CounterSet] {
+    device.extra.as_ref().map_or(&[], |extra| &extra.consumes)
+}
+
+/// A single value as a list of one.
+fn values(attribute: Option<&Attribute>) -> Vec<&Attribute> {
+    match attribute {
+        None | Some(Attribute::Unknown) => Vec::new(),
+        Some(Attribute::List(values)) => values.iter().collect(),
+        Some(single) => vec![single],
+    }
+}
+
 fn reaches(slice: &ResourceSlice, node: &Node) -> Result<bool, String> {
-    match &slice.reach {
+    if slice.reach != Reach::PerDevice {
+        return includes(&slice.reach, node);
+    }
+    let mut any = false;
+    for device in &slice.devices {
+        any |= is_for(device, node)?;
+    }
+    Ok(any)
+}
+
+fn is_for(device: &Device, node: &Node) -> Result<bool, String> {
+    let reach = device.extra.as_ref().and_then(|extra| extra.reach.as_ref());
+    includes(reach.unwrap_or(&Reach::Nowhere), node)
+}
+
+fn includes(reach: &Reach, node: &Node) -> Result<bool, String> {
+    match reach {
         Reach::NodeName(name) => Ok(*name == node.name),
         Reach::AllNodes => Ok(true),
         Reach::NodeSelector(selector) => Ok(NodeSelector::parse(selector)?.matches(node)),
-        Reach::Nowhere => Ok(false),
+        Reach::PerDevice | Reach::Nowhere => Ok(false),
     }
 }

@@ -1,6 +1,7 @@
 //! One test for each rule that differs between versions (spec section 14): 1.31 first, then current.
 
 use super::support::*;
+use crate::allocator::{DEFAULT_STEPS, Outcome};
 use crate::api::{Attribute, ConfigSource, DeviceClass, NodeSelectorTerm, Reach, ResourceSlice};
 use crate::profile::Profile;
 
@@ -374,9 +375,9 @@ fn l4_completeness_over_the_whole_pool() {
 }
 
 #[test]
-fn l4_the_own_slice_decides_about_the_count() {
-    let shared = ResourceSlice {
-        resource_slice_count: 3,
+fn slices_that_disagree_about_their_number() {
+    let shared = |count| ResourceSlice {
+        resource_slice_count: count,
         reach: Reach::AllNodes,
         ..slice("a", "p", vec![device("x", &[])])
     };
@@ -384,8 +385,33 @@ fn l4_the_own_slice_decides_about_the_count() {
         resource_slice_count: 2,
         ..slice("b", "p", vec![device("y", &[])])
     };
-    let error = "error: claim ns/c, request r: asks for all devices, but resource pool drv/p is currently being updated";
-    Cluster::new(vec![shared, own], vec![claim("c", vec![all("r")])]).check(error, "r:p/x r:p/y");
+    let with = |count, request| {
+        Cluster::new(
+            vec![shared(count), own.clone()],
+            vec![claim("c", vec![request])],
+        )
+    };
+    let bad = |what| {
+        format!(
+            "error: claim ns/c, request r: asks for all devices, but resource pool drv/p is currently {what}"
+        )
+    };
+    // In 1.31 the first one decides.
+    with(3, all("r")).check(&bad("being updated"), &bad("invalid"));
+    with(3, count("r", 1)).check("r:p/x", "invalid pools");
+    with(2, all("r")).check("r:p/x r:p/y", "r:p/x r:p/y");
+}
+
+#[test]
+fn a_pool_that_is_not_to_be_used_refuses_the_node_not_the_pod() {
+    let incomplete = ResourceSlice {
+        resource_slice_count: 2,
+        ..slice("a", "p", devices(1))
+    };
+    let cluster = Cluster::new(vec![incomplete], vec![claim("c", vec![all("r")])]);
+    let outcome = |profile: Profile| cluster.run(&profile, DEFAULT_STEPS).0;
+    assert!(matches!(outcome(Profile::v1_31()), Outcome::Error(_)));
+    assert!(matches!(outcome(Profile::current()), Outcome::BadPool(_)));
 }
 
 #[test]

@@ -4,12 +4,12 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::allocator::selectors::{DeviceRef, ExpressionId, SelectorError, Selectors};
-use crate::allocator::{Allocator, DEFAULT_STEPS, Inventory, Outcome};
+use crate::allocator::{Allocator, DEFAULT_STEPS, Inventory, Limits, Outcome};
 use crate::api::{
-    AllocationResult, ApiVersion, Attribute, Device, DeviceClass, DeviceConfiguration,
-    DeviceConstraint, DeviceRequest, DeviceResult, DeviceSelector, ExactRequest, Node,
-    NodeSelector, NodeSelectorRequirement, NodeSelectorTerm, ObjectMeta, Reach, RequestBody,
-    ResourceClaim, ResourceSlice,
+    AllocationResult, ApiVersion, Attribute, CounterSet, Device, DeviceClass, DeviceConfiguration,
+    DeviceConstraint, DeviceExtra, DeviceRequest, DeviceResult, DeviceSelector, DeviceTaint,
+    DeviceTaintRule, DeviceToleration, ExactRequest, Node, NodeSelector, NodeSelectorRequirement,
+    NodeSelectorTerm, ObjectMeta, Reach, RequestBody, ResourceClaim, ResourceSlice, TaintEffect,
 };
 use crate::profile::Profile;
 
@@ -21,6 +21,7 @@ pub struct Cluster {
     pub classes: Vec<DeviceClass>,
     /// Allocations of other claims.
     pub held: Vec<AllocationResult>,
+    pub rules: Vec<DeviceTaintRule>,
     pub claims: Vec<ResourceClaim>,
 }
 
@@ -39,6 +40,7 @@ impl Cluster {
             slices,
             classes: vec![class("any", &[])],
             held: Vec::new(),
+            rules: Vec::new(),
             claims,
         }
     }
@@ -64,6 +66,9 @@ impl Cluster {
         for (slot, slice) in self.slices.iter().enumerate() {
             inventory.put(slot as u32, slice.clone());
         }
+        for (slot, rule) in self.rules.iter().enumerate() {
+            inventory.put_taint_rule(slot as u32, rule.clone());
+        }
         for (i, held) in self.held.iter().enumerate() {
             inventory.set_stored(&format!("held-{i}"), Some(held));
         }
@@ -85,14 +90,38 @@ impl Cluster {
             &mut lookup,
             &mut selectors,
             profile,
-            steps,
+            Limits::steps(steps),
         );
         match (&outcome, fits) {
-            (Outcome::Allocated(_), fits) => assert_eq!(fits, Ok(())),
+            (Outcome::Allocated(results), fits) => {
+                assert_eq!(fits, Ok(self.score_of(results)));
+            }
             (refusal, fits) => assert_eq!(fits.as_ref(), Err(refusal)),
         }
         assert_eq!(selectors.log, log);
         (outcome, log, steps_used)
+    }
+
+    /// Eight points for a first alternative, one less for each that was passed over; where an alternative may need nothing,
+    /// the results do not tell, and the score is not looked at.
+    fn score_of(&self, results: &[AllocationResult]) -> i64 {
+        let mut score = 0;
+        for (claim, result) in self.claims.iter().zip(results) {
+            for request in &claim.requests {
+                let RequestBody::FirstAvailable(alternatives) = &request.body else {
+                    continue;
+                };
+                let chosen = alternatives.iter().position(|(name, _)| {
+                    let full = format!("{}/{name}", request.name);
+                    result.results.iter().any(|device| device.request == full)
+                });
+                let nothing = alternatives.iter().position(|(_, exact)| {
+                    exact.allocation_mode == "ExactCount" && exact.count <= 0
+                });
+                score += chosen.or(nothing).map_or(0, |index| 8 - index as i64);
+            }
+        }
+        score
     }
 
     pub fn attempt(
@@ -160,7 +189,7 @@ pub fn short(outcome: &Outcome) -> String {
         }
         Outcome::DoesNotFit => "does not fit".into(),
         Outcome::InvalidPools => "invalid pools".into(),
-        Outcome::Error(text) => format!("error: {text}"),
+        Outcome::Error(text) | Outcome::BadPool(text) => format!("error: {text}"),
         Outcome::InvalidObject(text) => format!("invalid object: {text}"),
         Outcome::BudgetExhausted(text) => format!("budget: {text}"),
     }
@@ -232,7 +261,71 @@ pub fn device(name: &str, attributes: &[(&str, Attribute)]) -> Device {
         usable: true,
         attributes,
         capacity: Vec::new(),
+        extra: None,
     }
+}
+
+pub fn extra(device: &mut Device) -> &mut DeviceExtra {
+    device.extra.get_or_insert_default()
+}
+
+pub fn taint(key: &str, effect: TaintEffect) -> DeviceTaint {
+    DeviceTaint {
+        key: key.into(),
+        value: "v".into(),
+        effect,
+    }
+}
+
+pub fn tainted(mut device: Device, key: &str, effect: TaintEffect) -> Device {
+    extra(&mut device).taints.push(taint(key, effect));
+    device
+}
+
+/// Tolerates a key with any value and effect.
+pub fn tolerating(mut request: DeviceRequest, key: &str) -> DeviceRequest {
+    exact(&mut request).tolerations.push(toleration(key));
+    request
+}
+
+pub fn toleration(key: &str) -> DeviceToleration {
+    DeviceToleration {
+        key: key.into(),
+        operator: "Exists".into(),
+        ..DeviceToleration::default()
+    }
+}
+
+/// Counters in whole units.
+pub fn counter_set(name: &str, counters: &[(&str, i64)]) -> CounterSet {
+    let counters = counters
+        .iter()
+        .map(|(name, amount)| (Arc::from(*name), i128::from(*amount) * 1_000_000_000));
+    CounterSet {
+        name: name.into(),
+        counters: counters.collect(),
+    }
+}
+
+pub fn consuming(mut device: Device, set: &str, counters: &[(&str, i64)]) -> Device {
+    extra(&mut device).consumes.push(counter_set(set, counters));
+    device
+}
+
+/// A request for the first of these that can be had; each is given by its own name.
+pub fn first_of(name: &str, alternatives: Vec<DeviceRequest>) -> DeviceRequest {
+    let alternative = |request: DeviceRequest| match request.body {
+        RequestBody::Exactly(exact) => (request.name, exact),
+        RequestBody::FirstAvailable(_) => panic!("alternatives have none"),
+    };
+    DeviceRequest {
+        name: name.into(),
+        body: RequestBody::FirstAvailable(alternatives.into_iter().map(alternative).collect()),
+    }
+}
+
+pub fn list(values: &[Attribute]) -> Attribute {
+    Attribute::List(values.into())
 }
 
 pub fn text(value: &str) -> Attribute {
@@ -249,6 +342,7 @@ pub fn slice(name: &str, pool: &str, devices: Vec<Device>) -> ResourceSlice {
         resource_slice_count: 1,
         reach: Reach::NodeName("n1".into()),
         devices,
+        counters: Vec::new(),
     }
 }
 
@@ -369,7 +463,16 @@ pub fn matching(mut claim: ResourceClaim, attribute: &str, requests: &[&str]) ->
     claim.constraints.push(DeviceConstraint {
         requests,
         match_attribute: Some(attribute.into()),
+        distinct_attribute: None,
     });
+    claim
+}
+
+pub fn distinct(mut claim: ResourceClaim, attribute: &str, requests: &[&str]) -> ResourceClaim {
+    claim = matching(claim, attribute, requests);
+    if let Some(constraint) = claim.constraints.last_mut() {
+        constraint.distinct_attribute = constraint.match_attribute.take();
+    }
     claim
 }
 
@@ -391,6 +494,7 @@ pub fn allocation(devices: &[&str], admin_access: bool) -> AllocationResult {
             pool: next(),
             device: next(),
             admin_access,
+            tolerations: Vec::new(),
         }
     };
     AllocationResult {

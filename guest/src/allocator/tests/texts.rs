@@ -71,13 +71,14 @@ fn requests() {
         &one(vec![with(|exact| exact.allocation_mode.clear())]),
         "claim ns/c, request r: unsupported count mode ",
     );
+    // Of an alternative, its own name counts.
     let alternatives = RequestBody::FirstAvailable(vec![("x".into(), ExactRequest::default())]);
     refused(
         &one(vec![DeviceRequest {
             name: "r".into(),
             body: alternatives,
         }]),
-        "claim ns/c, request r: firstAvailable is not supported",
+        "claim ns/c, request x: missing device class name (unsupported request type?)",
     );
 }
 

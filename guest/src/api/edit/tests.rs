@@ -29,6 +29,7 @@ fn allocation() -> AllocationResult {
         pool: "p".into(),
         device: device.into(),
         admin_access,
+        tolerations: Vec::new(),
     };
     AllocationResult {
         results: vec![result("r", "v0", false), result("r/s", "v1", true)],

@@ -4,15 +4,16 @@ use super::Reading;
 use super::common::{config, configs, metadata, node_selector, selectors, shared};
 use super::fault::Fault;
 use super::raw;
+use super::taint::tolerations;
 use super::text::{Filled, Str, text, texts};
 use crate::api::{
     AllocationConfiguration, AllocationResult, ApiVersion, ConfigSource, ConsumerReference,
-    DeviceClass, DeviceConstraint, DeviceRequest, DeviceResult, ExactRequest, RequestBody,
-    ResourceClaim,
+    DeviceClass, DeviceConstraint, DeviceRequest, DeviceResult, ExactRequest, MAX_ALTERNATIVES,
+    RequestBody, ResourceClaim,
 };
+use crate::profile::Feature;
 
 const CONSUMABLE_CAPACITY: &str = "DRAConsumableCapacity";
-const PRIORITIZED_LIST: &str = "DRAPrioritizedList";
 
 pub(super) fn class(wire: raw::Class<'_>, reading: &Reading<'_>) -> Result<DeviceClass, Fault> {
     let spec = reading.should(wire.spec).unwrap_or_default();
@@ -90,30 +91,44 @@ fn first_available(
     alternatives: Vec<raw::Request<'_>>,
     reading: &Reading<'_>,
 ) -> Result<RequestBody, Fault> {
-    if !reading.enabled(PRIORITIZED_LIST) {
-        return Err(Fault::unsupported(
-            "firstAvailable",
-            "prioritized lists",
-            PRIORITIZED_LIST,
-        ));
-    }
+    reading.need(
+        true,
+        "firstAvailable",
+        "prioritized lists",
+        Feature::DraPrioritizedList,
+    )?;
     if rest.exactly.is_some() || rest.device_class_name.is_some() {
         return Err(Fault::new(
             "firstAvailable",
             "cannot be combined with a request for one class; remove one of them",
         ));
     }
+    if alternatives.len() > MAX_ALTERNATIVES {
+        let message = format!(
+            "{} alternatives, at most {MAX_ALTERNATIVES} are allowed",
+            alternatives.len()
+        );
+        return Err(Fault::new("firstAvailable", message));
+    }
     alternatives_of(alternatives, reading)
 }
 
-/// In order of preference, with the rules of an exact request for each.
+/// In order of preference, with the rules of an exact request for each but admin access, which no alternative has.
 pub(super) fn alternatives_of(
     wires: Vec<raw::Request<'_>>,
     reading: &Reading<'_>,
 ) -> Result<RequestBody, Fault> {
     let alternative = |mut wire: raw::Request<'_>| {
         let name = text(reading.should(wire.name.take()));
-        Ok((name, exact_request(wire, reading)?))
+        let admin_access = false;
+        let exact = exact_request(wire, reading)?;
+        Ok((
+            name,
+            ExactRequest {
+                admin_access,
+                ..exact
+            },
+        ))
     };
     each(wires, "firstAvailable", alternative).map(RequestBody::FirstAvailable)
 }
@@ -168,6 +183,7 @@ fn exact_request(wire: raw::Request<'_>, reading: &Reading<'_>) -> Result<ExactR
         allocation_mode: text(wire.allocation_mode),
         count: wire.count.unwrap_or_default(),
         admin_access: wire.admin_access.unwrap_or_default(),
+        tolerations: tolerations(wire.tolerations)?,
     })
 }
 
@@ -186,17 +202,25 @@ pub(super) fn refuse(
 }
 
 fn constraint(wire: raw::Constraint<'_>, reading: &Reading<'_>) -> Result<DeviceConstraint, Fault> {
-    let distinct = Filled(wire.distinct_attribute.is_some());
-    refuse(
-        distinct,
+    reading.need(
+        wire.distinct_attribute.is_some(),
         "distinctAttribute",
         "distinctAttribute constraints",
-        CONSUMABLE_CAPACITY,
+        Feature::DraConsumableCapacity,
     )?;
-    let match_attribute = reading.should(wire.match_attribute);
+    let owned = |name: Str<'_>| name.0.into_owned();
+    match (&wire.match_attribute, &wire.distinct_attribute) {
+        (None, None) => reading.miss(),
+        (Some(_), Some(_)) => {
+            let message = "cannot be combined with matchAttribute; use two constraints";
+            return Err(Fault::new("distinctAttribute", message));
+        }
+        _ => {}
+    }
     Ok(DeviceConstraint {
         requests: texts(wire.requests),
-        match_attribute: match_attribute.map(|name| name.0.into_owned()),
+        match_attribute: wire.match_attribute.map(owned),
+        distinct_attribute: wire.distinct_attribute.map(owned),
     })
 }
 
@@ -268,6 +292,7 @@ fn result(wire: raw::AllocatedDevice<'_>, reading: &Reading<'_>) -> Result<Devic
         pool: shared(reading.should(wire.pool)),
         device: shared(reading.should(wire.device)),
         admin_access: wire.admin_access.unwrap_or_default(),
+        tolerations: Vec::new(),
     })
 }
 

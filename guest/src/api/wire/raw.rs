@@ -55,6 +55,7 @@ object!(Pod { spec: PodSpec<'a>, status: PodStatus<'a>, });
 object!(Claim { spec: ClaimSpec<'a>, status: ClaimStatus<'a>, });
 object!(Class { spec: ClassSpec<'a>, });
 object!(Slice { spec: SliceSpec<'a>, });
+object!(TaintRule { spec: TaintRuleSpec<'a>, });
 object!(Context { spec: ContextSpec<'a>, status: ContextStatus<'a>, });
 object!(Node {});
 
@@ -127,6 +128,8 @@ pub(super) struct Request<'a> {
     pub(super) count: Option<i64>,
     pub(super) admin_access: Option<bool>,
     pub(super) capacity: Option<CapacityRequests>,
+    #[serde(borrow)]
+    pub(super) tolerations: Option<Vec<Toleration<'a>>>,
     #[serde(default)]
     pub(super) derived_attributes: Filled,
 }
@@ -137,6 +140,22 @@ pub(super) struct CapacityRequests {
     _object: OnlyObject,
     #[serde(default)]
     pub(super) requests: Filled,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Toleration<'a> {
+    #[serde(rename = "", default)]
+    _object: OnlyObject,
+    #[serde(borrow)]
+    pub(super) key: Option<Str<'a>>,
+    #[serde(borrow)]
+    pub(super) operator: Option<Str<'a>>,
+    #[serde(borrow)]
+    pub(super) value: Option<Str<'a>>,
+    #[serde(borrow)]
+    pub(super) effect: Option<Str<'a>>,
+    pub(super) toleration_seconds: Option<i64>,
 }
 
 wire!(Selector { cel: CelSelector<'a>, });
@@ -219,10 +238,9 @@ pub(super) struct SliceSpec<'a> {
     pub(super) all_nodes: Option<bool>,
     #[serde(borrow)]
     pub(super) devices: Option<Vec<Device<'a>>>,
-    #[serde(default)]
-    pub(super) per_device_node_selection: Filled,
-    #[serde(default)]
-    pub(super) shared_counters: Filled,
+    pub(super) per_device_node_selection: Option<bool>,
+    #[serde(borrow)]
+    pub(super) shared_counters: Option<Vec<CounterSet<'a>>>,
 }
 
 #[derive(Deserialize, Default)]
@@ -252,14 +270,13 @@ pub(super) struct Device<'a> {
     pub(super) capacity: Option<Pairs<'a, Quantity<'a>>>,
     #[serde(borrow)]
     pub(super) taints: Option<Vec<Taint<'a>>>,
-    #[serde(default)]
-    pub(super) consumes_counters: Filled,
-    #[serde(default)]
-    pub(super) node_name: Filled,
-    #[serde(default)]
-    pub(super) node_selector: Filled,
-    #[serde(default)]
-    pub(super) all_nodes: Filled,
+    #[serde(borrow)]
+    pub(super) consumes_counters: Option<Vec<CounterSet<'a>>>,
+    #[serde(borrow)]
+    pub(super) node_name: Option<Str<'a>>,
+    #[serde(borrow)]
+    pub(super) node_selector: Option<NodeSelector<'a>>,
+    pub(super) all_nodes: Option<bool>,
     #[serde(default)]
     pub(super) allow_multiple_allocations: Filled,
     #[serde(default)]
@@ -274,7 +291,41 @@ pub(super) struct Device<'a> {
     pub(super) node_allocatable_resource_mappings: Filled,
 }
 
-wire!(Taint { effect: Str<'a>, });
+wire!(Taint { key: Str<'a>, value: Str<'a>, effect: Str<'a>, });
+
+/// With `name` where it is defined, with `counterSet` where it is consumed.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct CounterSet<'a> {
+    #[serde(rename = "", default)]
+    _object: OnlyObject,
+    #[serde(borrow)]
+    pub(super) name: Option<Str<'a>>,
+    #[serde(borrow)]
+    pub(super) counter_set: Option<Str<'a>>,
+    #[serde(borrow)]
+    pub(super) counters: Option<Pairs<'a, Quantity<'a>>>,
+    #[serde(default)]
+    pub(super) compatibility_groups: Filled,
+}
+
+wire!(TaintRuleSpec { device_selector: TaintSelector<'a>, taint: Taint<'a>, });
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct TaintSelector<'a> {
+    #[serde(rename = "", default)]
+    _object: OnlyObject,
+    #[serde(borrow)]
+    pub(super) driver: Option<Str<'a>>,
+    #[serde(borrow)]
+    pub(super) pool: Option<Str<'a>>,
+    #[serde(borrow)]
+    pub(super) device: Option<Str<'a>>,
+    #[serde(default)]
+    pub(super) device_class_name: Filled,
+    #[serde(default)]
+    pub(super) selectors: Filled,
+}
 
 #[derive(Deserialize)]
 pub(super) struct Attribute<'a> {
@@ -286,14 +337,12 @@ pub(super) struct Attribute<'a> {
     pub(super) string: Option<Str<'a>>,
     #[serde(borrow)]
     pub(super) version: Option<Str<'a>>,
-    #[serde(default)]
-    pub(super) ints: Filled,
-    #[serde(default)]
-    pub(super) bools: Filled,
-    #[serde(default)]
-    pub(super) strings: Filled,
-    #[serde(default)]
-    pub(super) versions: Filled,
+    pub(super) ints: Option<Vec<i64>>,
+    pub(super) bools: Option<Vec<bool>>,
+    #[serde(borrow)]
+    pub(super) strings: Option<Vec<Str<'a>>>,
+    #[serde(borrow)]
+    pub(super) versions: Option<Vec<Str<'a>>>,
 }
 
 wire!(ContextSpec { selected_node: Str<'a>, potential_nodes: Vec<Str<'a>>, });

@@ -62,5 +62,6 @@ fn device(result: &Value) -> Option<DeviceResult> {
         pool: Arc::from(text("pool")?),
         device: Arc::from(text("device")?),
         admin_access: result.get("adminAccess") == Some(&Value::Bool(true)),
+        tolerations: Vec::new(),
     })
 }

@@ -81,6 +81,7 @@ pub(super) fn shape(kind: Kind, version: ApiVersion) -> &'static Shape {
         (Kind::Pod, _) => &POD,
         (Kind::Node, _) => &NODE,
         (Kind::PodSchedulingContext, _) => &CONTEXT,
+        (Kind::DeviceTaintRule, _) => &TAINT_RULE,
         (Kind::DeviceClass, ApiVersion::V1Alpha3) => &CLASSIC_CLASS,
         (Kind::DeviceClass, _) => &CLASS,
         (Kind::ResourceClaim, ApiVersion::V1Alpha3 | ApiVersion::V1Beta1) => &FLAT_CLAIM,
@@ -202,6 +203,7 @@ static FLAT_REQUEST: Shape = Shape::Object(&[
     may("allocationMode", &TEXT),
     may("count", &INTEGER),
     may("adminAccess", &BOOLEAN),
+    may("tolerations", &TOLERATIONS),
     may("capacity", &CAPACITY_REQUESTS),
     may("derivedAttributes", &ANYTHING),
 ]);
@@ -216,6 +218,7 @@ static EXACT_REQUEST: Shape = Shape::Object(&[
     may("allocationMode", &TEXT),
     may("count", &INTEGER),
     may("adminAccess", &BOOLEAN),
+    may("tolerations", &TOLERATIONS),
     may("capacity", &CAPACITY_REQUESTS),
     may("derivedAttributes", &ANYTHING),
 ]);
@@ -225,10 +228,19 @@ static SUB_REQUEST: Shape = Shape::Object(&[
     may("selectors", &SELECTORS),
     may("allocationMode", &TEXT),
     may("count", &INTEGER),
+    may("tolerations", &TOLERATIONS),
     may("capacity", &CAPACITY_REQUESTS),
     may("derivedAttributes", &ANYTHING),
 ]);
 static CAPACITY_REQUESTS: Shape = Shape::Object(&[may("requests", &ANYTHING)]);
+
+static TOLERATIONS: Shape = Shape::List(&Shape::Object(&[
+    may("key", &TEXT),
+    may("operator", &TEXT),
+    may("value", &TEXT),
+    may("effect", &TEXT),
+    may("tolerationSeconds", &INTEGER),
+]));
 
 static CLAIM_STATUS: Shape = Shape::Object(&[
     may("allocation", &ALLOCATION),
@@ -289,9 +301,9 @@ macro_rules! slice {
                     one_of("nodeName", &TEXT),
                     one_of("nodeSelector", &NODE_SELECTOR),
                     one_of("allNodes", &BOOLEAN),
-                    one_of("perDeviceNodeSelection", &ANYTHING),
-                    may("sharedCounters", &ANYTHING),
-                    must("devices", &Shape::List($device)),
+                    one_of("perDeviceNodeSelection", &BOOLEAN),
+                    may("sharedCounters", &SHARED_COUNTERS),
+                    may("devices", &Shape::List($device)),
                 ]),
             ),
         ])
@@ -312,27 +324,71 @@ static BARE_BASIC: Shape = Shape::Object(&[
     may("attributes", &Shape::Map(&ATTRIBUTE)),
     may("capacity", &Shape::Map(&Shape::Quantity)),
     may("taints", &TAINTS),
+    may("consumesCounters", &CONSUMED_COUNTERS),
+    may("nodeName", &TEXT),
+    may("nodeSelector", &ANYTHING),
+    may("allNodes", &BOOLEAN),
 ]);
 static BASIC_DEVICE: Shape = Shape::Object(&[must("name", &TEXT), must("basic", &BASIC)]);
 static BASIC: Shape = Shape::Object(&[
     may("attributes", &Shape::Map(&ATTRIBUTE)),
     may("capacity", &Shape::Map(&Shape::WrappedQuantity)),
     may("taints", &TAINTS),
+    may("consumesCounters", &CONSUMED_COUNTERS),
+    may("nodeName", &TEXT),
+    may("nodeSelector", &ANYTHING),
+    may("allNodes", &BOOLEAN),
 ]);
 static DEVICE: Shape = Shape::Object(&[
     must("name", &TEXT),
     may("attributes", &Shape::Map(&ATTRIBUTE)),
     may("capacity", &Shape::Map(&Shape::WrappedQuantity)),
     may("taints", &TAINTS),
+    may("consumesCounters", &CONSUMED_COUNTERS),
+    may("nodeName", &TEXT),
+    may("nodeSelector", &ANYTHING),
+    may("allNodes", &BOOLEAN),
 ]);
-static TAINTS: Shape = Shape::List(&Shape::Object(&[may("effect", &TEXT)]));
+static TAINTS: Shape = Shape::List(&TAINT);
+static TAINT: Shape = Shape::Object(&[
+    must("key", &TEXT),
+    may("value", &TEXT),
+    must("effect", &TEXT),
+]);
+static SHARED_COUNTERS: Shape = Shape::List(&Shape::Object(&[
+    must("name", &TEXT),
+    must("counters", &COUNTERS),
+]));
+static CONSUMED_COUNTERS: Shape = Shape::List(&Shape::Object(&[
+    must("counterSet", &TEXT),
+    must("counters", &COUNTERS),
+]));
+static COUNTERS: Shape = Shape::Map(&Shape::WrappedQuantity);
+static TAINT_RULE: Shape = Shape::Object(&[
+    must("metadata", &METADATA),
+    must(
+        "spec",
+        &Shape::Object(&[
+            // Absent, it selects nothing: in another case it would do so by mistake.
+            must(
+                "deviceSelector",
+                &Shape::Object(&[
+                    may("driver", &TEXT),
+                    may("pool", &TEXT),
+                    may("device", &TEXT),
+                ]),
+            ),
+            must("taint", &TAINT),
+        ]),
+    ),
+]);
 static ATTRIBUTE: Shape = Shape::Object(&[
     one_of("int", &INTEGER),
     one_of("bool", &BOOLEAN),
     one_of("string", &TEXT),
     one_of("version", &TEXT),
-    one_of("ints", &ANYTHING),
-    one_of("bools", &ANYTHING),
-    one_of("strings", &ANYTHING),
-    one_of("versions", &ANYTHING),
+    one_of("ints", &Shape::List(&INTEGER)),
+    one_of("bools", &Shape::List(&BOOLEAN)),
+    one_of("strings", &TEXTS),
+    one_of("versions", &TEXTS),
 ]);

@@ -7,10 +7,15 @@ use super::claim::refuse;
 use super::common::{metadata, node_selector, shared};
 use super::fault::Fault;
 use super::raw;
-use super::text::{Filled, Pairs, Quantity, text};
-use crate::api::{ApiVersion, Attribute, Device, Reach, ResourceSlice};
+use super::taint::taint;
+use super::text::{Pairs, Quantity, Str, text};
+use crate::api::{
+    ApiVersion, Attribute, CounterSet, Device, DeviceExtra, DeviceTaint, Reach, ResourceSlice,
+    TaintEffect,
+};
+use crate::profile::Feature;
 
-const PARTITIONABLE: &str = "DRAPartitionableDevices";
+const NODE_SELECTIONS: &str = "per-device node selections";
 const BINDING_CONDITIONS: &str = "DRADeviceBindingConditions";
 const NODE_ALLOCATABLE: &str = "DRANodeAllocatableResources";
 
@@ -25,17 +30,18 @@ fn slice_spec(
     spec: raw::SliceSpec<'_>,
     reading: &Reading<'_>,
 ) -> Result<ResourceSlice, Fault> {
-    refuse(
+    let per_device = spec.per_device_node_selection == Some(true);
+    reading.need(
+        per_device,
+        "perDeviceNodeSelection",
+        NODE_SELECTIONS,
+        Feature::DraPartitionableDevices,
+    )?;
+    let counters = counter_sets(
         spec.shared_counters,
         "sharedCounters",
-        "shared counters",
-        PARTITIONABLE,
-    )?;
-    refuse(
-        spec.per_device_node_selection,
-        "perDeviceNodeSelection",
-        "per-device node selections",
-        PARTITIONABLE,
+        |set| set.name.take(),
+        reading,
     )?;
     let driver = shared(reading.should(spec.driver));
     let pool = reading.should(spec.pool).unwrap_or_default();
@@ -54,13 +60,24 @@ fn slice_spec(
         resource_slice_count: reading
             .should(pool.resource_slice_count)
             .unwrap_or_default(),
-        reach: reach(
-            spec.node_name.map(|n| text(Some(n))),
-            spec.all_nodes,
-            spec.node_selector,
-            reading,
-        ),
-        devices: devices(reading.should(spec.devices).unwrap_or_default(), reading)?,
+        reach: match per_device {
+            true => Reach::PerDevice,
+            false => reach(
+                spec.node_name.map(|n| text(Some(n))),
+                spec.all_nodes,
+                spec.node_selector,
+                reading,
+            ),
+        },
+        devices: match (spec.devices, counters.is_empty()) {
+            (None, false) => Vec::new(),
+            (given, _) => devices(
+                reading.should(given).unwrap_or_default(),
+                per_device,
+                reading,
+            )?,
+        },
+        counters,
     })
 }
 
@@ -82,12 +99,62 @@ fn reach(
     }
 }
 
-fn devices(wires: Vec<raw::Device<'_>>, reading: &Reading<'_>) -> Result<Vec<Device>, Fault> {
+/// `name` takes the name out of an entry. Amounts that are negative or absurdly large make the object unusable.
+fn counter_sets<'a>(
+    wires: Option<Vec<raw::CounterSet<'a>>>,
+    field: &str,
+    name: fn(&mut raw::CounterSet<'a>) -> Option<Str<'a>>,
+    reading: &Reading<'_>,
+) -> Result<Vec<CounterSet>, Fault> {
+    let wires = wires.unwrap_or_default();
+    reading.need(
+        !wires.is_empty(),
+        field,
+        "shared counters",
+        Feature::DraPartitionableDevices,
+    )?;
+    let amount = |wire: Quantity<'_>| {
+        let Quantity::Wrapped(Some(text)) = wire else {
+            return Err(Fault::new(
+                "",
+                "expected an object with a quantity under \"value\"",
+            ));
+        };
+        let quantity = crate::quantity::Quantity::parse(&text)
+            .map_err(|error| Fault::new("value", error.to_string()))?;
+        let amount = quantity.billionths().filter(|amount| *amount >= 0);
+        let message = "expected an amount between 0 and 10^23";
+        amount.ok_or_else(|| Fault::new("value", message))
+    };
+    let set = |(i, mut wire): (usize, raw::CounterSet<'a>)| {
+        let name = shared(reading.should(name(&mut wire)));
+        refuse(
+            wire.compatibility_groups,
+            "compatibilityGroups",
+            "compatibility groups",
+            "DRADeviceCompatibilityGroups",
+        )
+        .and_then(|()| {
+            let given = reading.should(wire.counters);
+            sorted(given, &mut Names::default(), "counters", amount)
+        })
+        .map(|counters| CounterSet { name, counters })
+        .map_err(|fault| fault.under_index(field, i))
+    };
+    wires.into_iter().enumerate().map(set).collect()
+}
+
+fn devices(
+    wires: Vec<raw::Device<'_>>,
+    per_device: bool,
+    reading: &Reading<'_>,
+) -> Result<Vec<Device>, Fault> {
     let mut names = Names::default();
     let mut devices = Vec::with_capacity(wires.len());
     for (i, wire) in wires.into_iter().enumerate() {
         devices.push(
-            device(wire, &mut names, reading).map_err(|fault| fault.under_index("devices", i))?,
+            device(wire, per_device, &mut names, reading)
+                .map_err(|fault| fault.under_index("devices", i))?,
         );
     }
     Ok(devices)
@@ -95,6 +162,7 @@ fn devices(wires: Vec<raw::Device<'_>>, reading: &Reading<'_>) -> Result<Vec<Dev
 
 fn device(
     mut wire: raw::Device<'_>,
+    per_device: bool,
     names: &mut Names,
     reading: &Reading<'_>,
 ) -> Result<Device, Fault> {
@@ -106,9 +174,8 @@ fn device(
         matches!(reading.version, ApiVersion::V1Alpha3 | ApiVersion::V1Beta1),
         wire.basic.take(),
     ) {
-        (true, Some(basic)) => {
-            device_body(name, *basic, names, reading).map_err(|fault| fault.under("basic"))
-        }
+        (true, Some(basic)) => device_body(name, *basic, per_device, names, reading)
+            .map_err(|fault| fault.under("basic")),
         (true, None) if wire.attributes.is_some() => Err(belongs_under_basic("attributes")),
         (true, None) if wire.capacity.is_some() => Err(belongs_under_basic("capacity")),
         (true, None) => {
@@ -122,7 +189,7 @@ fn device(
             let message = "this version has no \"basic\"; put its content directly into the device";
             Err(Fault::new("basic", message))
         }
-        (false, None) => device_body(name, wire, names, reading),
+        (false, None) => device_body(name, wire, per_device, names, reading),
     }
 }
 
@@ -135,11 +202,13 @@ fn belongs_under_basic(field: &str) -> Fault {
 
 fn device_body(
     name: Arc<str>,
-    wire: raw::Device<'_>,
+    mut wire: raw::Device<'_>,
+    per_device: bool,
     names: &mut Names,
     reading: &Reading<'_>,
 ) -> Result<Device, Fault> {
     refuse_unsupported(&wire)?;
+    let extra = extra(&mut wire, per_device, reading)?;
     Ok(Device {
         name,
         usable: true,
@@ -149,31 +218,77 @@ fn device_body(
         capacity: sorted(wire.capacity, names, "capacity", |wire| {
             capacity(wire, reading)
         })?,
+        extra: (extra != DeviceExtra::default()).then(|| Box::new(extra)),
+    })
+}
+
+/// What few devices have.
+fn extra(
+    wire: &mut raw::Device<'_>,
+    per_device: bool,
+    reading: &Reading<'_>,
+) -> Result<DeviceExtra, Fault> {
+    let taints = wire.taints.take().unwrap_or_default().into_iter();
+    let taints = taints
+        .enumerate()
+        .map(|(i, wire)| taint(wire, reading).map_err(|fault| fault.under_index("taints", i)));
+    let taints: Vec<_> = taints.collect::<Result<_, _>>()?;
+    // One with the effect None only informs.
+    let matters = |taint: &DeviceTaint| taint.effect != TaintEffect::None;
+    reading.need(
+        taints.iter().any(matters),
+        "taints",
+        "device taints",
+        Feature::DraDeviceTaints,
+    )?;
+    let selections = [
+        (
+            "nodeName",
+            wire.node_name
+                .as_ref()
+                .is_some_and(|name| !name.as_str().is_empty()),
+        ),
+        (
+            "nodeSelector",
+            wire.node_selector
+                .as_ref()
+                .is_some_and(|selector| selector.node_selector_terms.is_some()),
+        ),
+        ("allNodes", wire.all_nodes == Some(true)),
+    ];
+    for (field, given) in selections {
+        reading.need(
+            given,
+            field,
+            NODE_SELECTIONS,
+            Feature::DraPartitionableDevices,
+        )?;
+        if given && !per_device {
+            let message = "needs perDeviceNodeSelection: true in the slice; set it, or remove this";
+            return Err(Fault::new(field, message));
+        }
+    }
+    let node_name = wire.node_name.take().map(|name| text(Some(name)));
+    Ok(DeviceExtra {
+        taints,
+        consumes: counter_sets(
+            wire.consumes_counters.take(),
+            "consumesCounters",
+            |set| set.counter_set.take(),
+            reading,
+        )?,
+        reach: per_device.then(|| {
+            reach(
+                node_name,
+                wire.all_nodes,
+                wire.node_selector.take(),
+                reading,
+            )
+        }),
     })
 }
 
 fn refuse_unsupported(wire: &raw::Device<'_>) -> Result<(), Fault> {
-    // A taint with the effect None only informs.
-    let taints = wire
-        .taints
-        .iter()
-        .flatten()
-        .any(|taint| taint.effect.as_ref().is_none_or(|e| e.as_str() != "None"));
-    refuse(Filled(taints), "taints", "device taints", "DRADeviceTaints")?;
-    refuse(
-        wire.consumes_counters,
-        "consumesCounters",
-        "shared counters",
-        PARTITIONABLE,
-    )?;
-    let selections = [
-        ("nodeName", wire.node_name),
-        ("nodeSelector", wire.node_selector),
-        ("allNodes", wire.all_nodes),
-    ];
-    for (field, filled) in selections {
-        refuse(filled, field, "per-device node selections", PARTITIONABLE)?;
-    }
     let multiple = wire.allow_multiple_allocations;
     refuse(
         multiple,
@@ -208,35 +323,69 @@ fn refuse_unsupported(wire: &raw::Device<'_>) -> Result<(), Fault> {
 
 fn attribute(wire: raw::Attribute<'_>, reading: &Reading<'_>) -> Result<Attribute, Fault> {
     let lists = [
-        ("ints", wire.ints),
-        ("bools", wire.bools),
-        ("strings", wire.strings),
-        ("versions", wire.versions),
+        (
+            "ints",
+            wire.ints
+                .map(|list| list.into_iter().map(Attribute::Int).collect()),
+        ),
+        (
+            "bools",
+            wire.bools
+                .map(|list| list.into_iter().map(Attribute::Bool).collect()),
+        ),
+        (
+            "strings",
+            wire.strings.map(|list| texts_as(list, Attribute::String)),
+        ),
+        (
+            "versions",
+            wire.versions.map(|list| texts_as(list, Attribute::Version)),
+        ),
     ];
-    for (field, filled) in lists {
-        refuse(filled, field, "list attributes", "DRAListTypeAttributes")?;
+    let mut list: Option<Vec<Attribute>> = None;
+    let mut given = 0;
+    for (field, values) in lists {
+        // An empty list says nothing.
+        let Some(values) = values.filter(|values| !values.is_empty()) else {
+            continue;
+        };
+        reading.need(
+            true,
+            field,
+            "list attributes",
+            Feature::DraListTypeAttributes,
+        )?;
+        given += 1;
+        list = Some(values);
     }
-    let mut kinds = [
+    let kinds = [
         wire.int.map(Attribute::Int),
         wire.bool.map(Attribute::Bool),
         wire.string
-            .map(|value| Attribute::String(Arc::from(value.as_str()))),
+            .map(|value| Attribute::String(value.as_str().into())),
         wire.version
-            .map(|value| Attribute::Version(Arc::from(value.as_str()))),
-    ]
-    .into_iter()
-    .flatten();
-    match (kinds.next(), kinds.next()) {
-        (Some(kind), None) => Ok(kind),
-        (None, _) => {
+            .map(|value| Attribute::Version(value.as_str().into())),
+        list.map(|values| Attribute::List(values.into())),
+    ];
+    given += kinds[..4].iter().flatten().count();
+    let kind = kinds.into_iter().flatten().next();
+    match kind {
+        Some(kind) if given == 1 => Ok(kind),
+        None => {
             reading.miss();
             Ok(Attribute::Unknown)
         }
-        (Some(_), Some(_)) => Err(Fault::new(
+        Some(_) => Err(Fault::new(
             "",
-            "more than one of int, bool, string and version is set; keep exactly one",
+            "more than one of int, bool, string, version and their lists is set; keep exactly one",
         )),
     }
+}
+
+fn texts_as(list: Vec<Str<'_>>, make: fn(Arc<str>) -> Attribute) -> Vec<Attribute> {
+    list.into_iter()
+        .map(|text| make(text.as_str().into()))
+        .collect()
 }
 
 fn capacity(wire: Quantity<'_>, reading: &Reading<'_>) -> Result<Arc<str>, Fault> {

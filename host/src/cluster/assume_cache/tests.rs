@@ -135,10 +135,10 @@ fn rule_3_new_keys_are_added_whatever_their_version() {
     assert_eq!(fixture.shown(), Some(("odd", false)));
 }
 
-/// Trap T22: the confirmation of an assumed object changes nothing that is shown. DIFFERENCE: upstream's `restore` goes back
+/// Rule 3: the confirmation of an assumed object changes nothing that is shown. DIFFERENCE: upstream's `restore` goes back
 /// behind the confirmation, ours does not; see `Item::confirmed`.
 #[test]
-fn rule_3_an_equal_version_does_not_refresh() {
+fn t22_an_equal_version_does_not_refresh() {
     let mut fixture = Fixture::new();
     fixture.assume(claim("6", "assumed")).expect("assumed");
     assert!(fixture.informed(claim("6", "confirmed")).is_none());

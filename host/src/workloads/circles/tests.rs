@@ -3,8 +3,13 @@ use std::fmt::Write;
 use super::*;
 use crate::manifest::read_text;
 
-/// Objects by kind, name and uid, with references to owners by the same.
-fn text(objects: &[(&str, &str, &str, &[(&str, &str, &str)])]) -> String {
+/// Kind, name and uid.
+type Named<'a> = (&'a str, &'a str, &'a str);
+
+/// The same, and its owners.
+type Owned<'a> = (&'a str, &'a str, &'a str, &'a [Named<'a>]);
+
+fn text(objects: &[Owned<'_>]) -> String {
     let mut text = String::new();
     for (kind, name, uid, owners) in objects {
         let version = if *kind == "Pod" { "v1" } else { "apps/v1" };
@@ -34,7 +39,7 @@ fn text(objects: &[(&str, &str, &str, &[(&str, &str, &str)])]) -> String {
     text
 }
 
-fn after(objects: &[(&str, &str, &str, &[(&str, &str, &str)])]) -> (Vec<String>, Vec<String>) {
+fn after(objects: &[Owned<'_>]) -> (Vec<String>, Vec<String>) {
     let mut input = read_text("in.yaml", &text(objects), &|_| true).unwrap();
     remove(&mut input);
     assert_eq!(input.objects.len(), input.origins.len());

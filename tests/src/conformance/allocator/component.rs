@@ -238,7 +238,9 @@ fn answer_of(status: &Status) -> Result<Answer, String> {
             Ok(Answer::DoesNotFit)
         }
         Code::UnschedulableAndUnresolvable
-            if text == INVALID_POOLS || text.ends_with(" does not exist") =>
+            if text == INVALID_POOLS
+                || text.contains(": asks for all devices, but resource pool ")
+                || text.ends_with(" does not exist") =>
         {
             Ok(Answer::Error(text))
         }

@@ -64,11 +64,10 @@ fn run(case: &Case<'_>, config: &Value, node: &Value) -> Result<Answer, Trouble>
         profile,
         config.allocator_steps,
     );
-    // Upstream counts calls for a next device, of which there is at most one for each device that is visited.
     let most = case.field("expectNumAllocateOneInvocations").as_u64();
-    let steps = allocator.steps_used();
-    if most.is_some_and(|most| steps > most) {
-        let text = format!("{steps} devices visited, at most {most:?} calls recorded");
+    let tried = allocator.places_tried();
+    if most.is_some_and(|most| tried > most) {
+        let text = format!("{tried} times another device, at most {most:?} calls recorded");
         return Err(Trouble::Line(text));
     }
     let written = |result: &AllocationResult| {
@@ -84,7 +83,9 @@ fn run(case: &Case<'_>, config: &Value, node: &Value) -> Result<Answer, Trouble>
             || Answer::Error(text.clone()),
             |gate| Answer::NotImplemented(gate.to_owned()),
         ),
-        Outcome::Error(text) | Outcome::BudgetExhausted(text) => Answer::Error(text),
+        Outcome::Error(text) | Outcome::BadPool(text) | Outcome::BudgetExhausted(text) => {
+            Answer::Error(text)
+        }
     })
 }
 

@@ -7,22 +7,21 @@ use serde_json::Value;
 
 use super::case::{Answer, Case};
 
-/// Features whose fields are refused.
-const NOT_IMPLEMENTED: [&str; 9] = [
+/// Why an object is refused for a field: its feature is not implemented, or it is off in the line, where upstream ignores the
+/// field.
+const REFUSED: [&str; 7] = [
     "feature not implemented: DRAConsumableCapacity",
     "feature not implemented: DRADerivedAttributes",
     "feature not implemented: DRADeviceBindingConditions",
     "feature not implemented: DRADeviceCompatibilityGroups",
-    "feature not implemented: DRADeviceTaints",
-    "feature not implemented: DRAListTypeAttributes",
     "feature not implemented: DRANodeAllocatableResources",
-    "feature not implemented: DRAPartitionableDevices",
-    "feature not implemented: DRAPrioritizedList",
+    "fields of a feature that is off are refused: DRADeviceTaints",
+    "fields of a feature that is off are refused: DRAPartitionableDevices",
 ];
 
 /// The rule for a gate that an object needs.
-pub fn not_implemented(gate: &str) -> Option<&'static str> {
-    NOT_IMPLEMENTED
+pub fn refused(gate: &str) -> Option<&'static str> {
+    REFUSED
         .into_iter()
         .find(|rule| rule.ends_with(&format!(" {gate}")))
 }

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use super::*;
 use crate::api::{
     AllocationConfiguration, AllocationResult, Attribute, ConfigSource, ConsumerReference, Device,
-    DeviceConfiguration, DeviceConstraint, DeviceRequest, DeviceSelector, ExactRequest,
-    NodeSelector, NodeSelectorRequirement, NodeSelectorTerm, ObjectMeta, PodResourceClaim,
-    RequestBody,
+    DeviceConfiguration, DeviceConstraint, DeviceRequest, DeviceSelector, DeviceToleration,
+    ExactRequest, NodeSelector, NodeSelectorRequirement, NodeSelectorTerm, ObjectMeta,
+    PodResourceClaim, RequestBody,
 };
 
 fn requirement(key: &str, operator: &str, values: &[&str]) -> NodeSelectorRequirement {
@@ -43,6 +43,10 @@ fn claims_of_all_versions_become_the_same_model() {
             allocation_mode: "ExactCount".into(),
             count: 2,
             admin_access: true,
+            tolerations: vec![DeviceToleration {
+                operator: "Exists".into(),
+                ..DeviceToleration::default()
+            }],
         };
         assert_eq!(claim.version, version);
         assert_eq!(
@@ -57,7 +61,8 @@ fn claims_of_all_versions_become_the_same_model() {
             [
                 DeviceConstraint {
                     requests: vec!["r".into()],
-                    match_attribute: Some("gpu.example.com/numa".into())
+                    match_attribute: Some("gpu.example.com/numa".into()),
+                    distinct_attribute: None,
                 },
                 DeviceConstraint::default(),
             ]
@@ -152,6 +157,7 @@ fn status_and_metadata_of_a_claim() {
             pool: "p".into(),
             device: "v".into(),
             admin_access: true,
+            tolerations: vec![],
         }],
         config: vec![
             AllocationConfiguration {
@@ -260,7 +266,9 @@ fn slices_of_all_versions_become_the_same_model() {
                 usable: true,
                 attributes,
                 capacity,
+                extra: None,
             }],
+            counters: vec![],
         };
         assert_eq!(slice, expected);
     }

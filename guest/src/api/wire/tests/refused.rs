@@ -13,6 +13,19 @@ fn slice_text(json: &Value) -> String {
     read_slice(json).unwrap_err().to_string()
 }
 
+/// `current` without the features whose gates can be switched off.
+fn without_features() -> Profile {
+    let mut profile = Profile::current();
+    for feature in Feature::ALL {
+        profile.set(feature, false);
+    }
+    profile
+}
+
+fn read_slice_without(json: &Value) -> Result<ResourceSlice, Problem> {
+    resource_slice(&bytes(json), &without_features())
+}
+
 fn with_request(api_version: &str, request: Value) -> Value {
     json!({"apiVersion": api_version, "kind": "ResourceClaim", "metadata": {"name": "x", "namespace": "default"},
         "spec": {"devices": {"requests": [request]}}})
@@ -283,7 +296,7 @@ fn an_attribute_of_two_kinds() {
     );
     assert_eq!(
         slice_text(&json),
-        "ResourceSlice s: spec.devices[0].attributes[a/b]: more than one of int, bool, string and version is set; keep exactly one"
+        "ResourceSlice s: spec.devices[0].attributes[a/b]: more than one of int, bool, string, version and their lists is set; keep exactly one"
     );
 }
 
@@ -300,13 +313,8 @@ fn unsupported_in_devices() -> Vec<(&'static str, Value, &'static str)> {
             "device taints are not supported (gate DRADeviceTaints)",
         ),
         (
-            "taints",
-            json!([{"key": "k"}]),
-            "device taints are not supported (gate DRADeviceTaints)",
-        ),
-        (
             "consumesCounters",
-            json!([{"counterSet": "s"}]),
+            json!([{"counterSet": "s", "counters": {"c": {"value": "1"}}}]),
             partitionable,
         ),
         ("nodeName", json!("n"), nodes),
@@ -339,14 +347,16 @@ fn unsupported_fields_of_devices() {
         };
         for (field, value, message) in unsupported_in_devices() {
             let problem =
-                read_slice(&slice_json(api_version, version, json!({field: value}))).unwrap_err();
+                read_slice_without(&slice_json(api_version, version, json!({field: value})))
+                    .unwrap_err();
             assert_eq!(
                 problem.to_string(),
                 format!("ResourceSlice s: {at}.{field}: {message}")
             );
             assert!(message.contains(problem.gate.unwrap()));
             for empty in [json!(null), empty_of(&value)] {
-                read_slice(&slice_json(api_version, version, json!({field: empty}))).unwrap();
+                read_slice_without(&slice_json(api_version, version, json!({field: empty})))
+                    .unwrap();
             }
         }
         for (kind, value) in [
@@ -363,12 +373,8 @@ fn unsupported_fields_of_devices() {
                 )
             );
         }
-        read_slice(&slice_json(
-            api_version,
-            version,
-            json!({"taints": [{"effect": "None"}]}),
-        ))
-        .unwrap();
+        let informs = json!({"taints": [{"key": "k", "effect": "None"}]});
+        read_slice_without(&slice_json(api_version, version, informs)).unwrap();
     }
 }
 
@@ -382,9 +388,100 @@ fn empty_of(value: &Value) -> Value {
 }
 
 #[test]
+fn taints_counters_and_node_selections_that_cannot_be_meant() {
+    let cases = [
+        (
+            json!({"taints": [{"key": "k"}]}),
+            "taints[0].effect: expected None, NoSchedule or NoExecute, found \"\"",
+        ),
+        (
+            json!({"nodeName": "n1"}),
+            "nodeName: needs perDeviceNodeSelection: true in the slice; set it, or remove this",
+        ),
+        (
+            json!({"consumesCounters": [{"counterSet": "s", "counters": {"c": {"value": "-1"}}}]}),
+            "consumesCounters[0].counters[c].value: expected an amount between 0 and 10^23",
+        ),
+        (
+            json!({"consumesCounters": [{"counterSet": "s", "counters": {"c": {"value": "1e30"}}}]}),
+            "consumesCounters[0].counters[c].value: expected an amount between 0 and 10^23",
+        ),
+        (
+            json!({"consumesCounters": [{"counterSet": "s", "counters": {"c": "1"}}]}),
+            "consumesCounters[0].counters[c]: expected an object with the key \"value\", found a string",
+        ),
+    ];
+    for (device, expected) in cases {
+        assert_eq!(
+            slice_text(&slice_json(V1, ApiVersion::V1, device)),
+            format!("ResourceSlice s: spec.devices[0].{expected}")
+        );
+    }
+}
+
+#[test]
+fn taint_rules_that_cannot_be_meant() {
+    let rule = |api_version: &str, spec: Value| {
+        let json = json!({"apiVersion": api_version, "kind": "DeviceTaintRule", "metadata": {"name": "t"}, "spec": spec});
+        device_taint_rule(&bytes(&json), &Profile::current())
+    };
+    let taint = json!({"key": "k", "effect": "NoSchedule"});
+    for version in ["v1alpha3", "v1beta2", "v1"] {
+        let version = format!("resource.k8s.io/{version}");
+        let read = rule(&version, json!({"taint": taint})).unwrap();
+        assert_eq!(read.selector, None);
+        let read = rule(&version, json!({"deviceSelector": {}, "taint": taint})).unwrap();
+        assert_eq!(read.selector, Some(crate::api::TaintSelector::default()));
+        let read = rule(
+            &version,
+            json!({"deviceSelector": {"pool": "p"}, "taint": taint}),
+        );
+        assert_eq!(read.unwrap().selector.unwrap().pool.as_deref(), Some("p"));
+    }
+    let text = |version: &str, spec: Value| rule(version, spec).unwrap_err().to_string();
+    assert_eq!(
+        text(
+            "resource.k8s.io/v1alpha3",
+            json!({"deviceSelector": {"deviceClassName": "c"}, "taint": taint})
+        ),
+        "DeviceTaintRule t: spec.deviceSelector.deviceClassName: this field was removed in Kubernetes 1.35; select by driver, pool or device"
+    );
+    assert_eq!(
+        text(V1, json!({"deviceselector": {}, "taint": taint})),
+        "DeviceTaintRule t: spec: unknown field \"deviceselector\", did you mean \"deviceSelector\""
+    );
+    assert_eq!(
+        text(
+            V1,
+            json!({"deviceSelector": {}, "taint": {"key": "k", "effect": "NoEffect"}})
+        ),
+        "DeviceTaintRule t: spec.taint.effect: expected None, NoSchedule or NoExecute, found \"NoEffect\""
+    );
+    assert_eq!(
+        text(V1, json!({"deviceSelector": {}})),
+        "DeviceTaintRule t: spec.taint: required, but missing or empty"
+    );
+    assert!(rule("resource.k8s.io/v1beta1", json!({"taint": taint})).is_err());
+}
+
+#[test]
+fn alternatives_that_cannot_be_meant() {
+    let alternative = json!({"name": "s", "deviceClassName": "c"});
+    let request = json!({"name": "r", "firstAvailable": vec![alternative; 9]});
+    assert_eq!(
+        claim_text(&with_request(V1, request)),
+        "ResourceClaim default/x: spec.devices.requests[0].firstAvailable: 9 alternatives, at most 8 are allowed"
+    );
+}
+
+#[test]
 fn unsupported_fields_of_slices() {
     for (field, value, what) in [
-        ("sharedCounters", json!([{"name": "c"}]), "shared counters"),
+        (
+            "sharedCounters",
+            json!([{"name": "c", "counters": {}}]),
+            "shared counters",
+        ),
         (
             "perDeviceNodeSelection",
             json!(true),
@@ -393,10 +490,11 @@ fn unsupported_fields_of_slices() {
     ] {
         let mut json = slice_json(V1, ApiVersion::V1, json!({}));
         json["spec"][field] = empty_of(&value);
-        read_slice(&json).unwrap();
+        read_slice_without(&json).unwrap();
         json["spec"][field] = value;
+        read_slice(&json).unwrap();
         assert_eq!(
-            slice_text(&json),
+            read_slice_without(&json).unwrap_err().to_string(),
             format!(
                 "ResourceSlice s: spec.{field}: {what} are not supported (gate DRAPartitionableDevices)"
             )
@@ -442,7 +540,8 @@ fn unsupported_fields_of_claims() {
         }
         let request =
             json!({"name": "r", "firstAvailable": [{"name": "s", "deviceClassName": "c"}]});
-        let problem = read_claim(&with_request(api_version, request)).unwrap_err();
+        let json = bytes(&with_request(api_version, request));
+        let problem = resource_claim(&json, &without_features()).unwrap_err();
         assert_eq!(
             problem.to_string(),
             "ResourceClaim default/x: spec.devices.requests[0].firstAvailable: prioritized lists are not supported (gate DRAPrioritizedList)"
@@ -450,8 +549,9 @@ fn unsupported_fields_of_claims() {
         assert_eq!(problem.gate, Some("DRAPrioritizedList"));
         let mut json = claim_json(api_version, version, "r", json!({"deviceClassName": "c"}));
         json["spec"]["devices"]["constraints"] = json!([{"distinctAttribute": "a/b"}]);
+        let problem = resource_claim(&bytes(&json), &without_features()).unwrap_err();
         assert_eq!(
-            claim_text(&json),
+            problem.to_string(),
             "ResourceClaim default/x: spec.devices.constraints[0].distinctAttribute: distinctAttribute constraints are not supported (gate DRAConsumableCapacity)"
         );
     }

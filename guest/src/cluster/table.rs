@@ -1,0 +1,61 @@
+//! Objects of one kind, by the host's slot and by name.
+
+use std::collections::BTreeMap;
+
+use crate::host::{ObjectRef, Slot};
+
+/// Objects by slot, and by name.
+#[derive(Debug)]
+pub(super) struct Table<T> {
+    slots: Vec<Option<(ObjectRef, T)>>,
+    names: BTreeMap<(String, String), Slot>,
+}
+
+impl<T> Default for Table<T> {
+    fn default() -> Self {
+        Self {
+            slots: Vec::new(),
+            names: BTreeMap::new(),
+        }
+    }
+}
+
+impl<T> Table<T> {
+    pub(super) fn put(&mut self, slot: Slot, id: ObjectRef, value: T) -> Option<(ObjectRef, T)> {
+        let index = slot as usize;
+        if self.slots.len() <= index {
+            self.slots.resize_with(index + 1, || None);
+        }
+        self.names
+            .insert((id.namespace.clone(), id.name.clone()), slot);
+        self.slots[index].replace((id, value))
+    }
+
+    pub(super) fn remove(&mut self, slot: Slot) -> Option<(ObjectRef, T)> {
+        let (id, value) = self.slots.get_mut(slot as usize)?.take()?;
+        let key = (id.namespace.clone(), id.name.clone());
+        // The name may already belong to another object, whose put came first.
+        if self.names.get(&key) == Some(&slot) {
+            self.names.remove(&key);
+        }
+        Some((id, value))
+    }
+
+    pub(super) fn at(&self, slot: Slot) -> Option<&T> {
+        self.slots
+            .get(slot as usize)?
+            .as_ref()
+            .map(|(_, value)| value)
+    }
+
+    pub(super) fn get(&self, namespace: &str, name: &str) -> Option<&T> {
+        // Keys are owned pairs; the look-ups of one cycle are few, and each is cheap beside a search.
+        self.at(*self.names.get(&(namespace.to_owned(), name.to_owned()))?)
+    }
+
+    /// All values, by slot.
+    pub(super) fn values(&self) -> impl Iterator<Item = (Slot, &T)> {
+        let entries = (0..).zip(&self.slots);
+        entries.filter_map(|(slot, entry)| entry.as_ref().map(|(_, value)| (slot, value)))
+    }
+}

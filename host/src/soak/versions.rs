@@ -1,0 +1,127 @@
+//! Where the versions of a soak run come from: components that take turns, loaded anew for each swap, and files that are
+//! watched.
+
+use std::path::PathBuf;
+use std::rc::Rc;
+
+use crate::clock::{FileStamp, SECOND, Stopwatch};
+use crate::plugin::{LoadError, Plugin, Problem, Runtime, Settings, Unusable};
+
+/// A file is loaded when it has not changed for this long, in nanoseconds.
+const DEBOUNCE: u64 = SECOND / 5;
+/// How often files are looked at.
+const LOOK_EVERY: u64 = SECOND / 20;
+
+/// One component.
+pub struct Source {
+    /// Its name in messages.
+    pub name: String,
+    /// What was read.
+    pub bytes: Vec<u8>,
+    /// The file, if it is one that may change.
+    pub file: Option<PathBuf>,
+}
+
+struct Watched {
+    source: Source,
+    loaded: Option<FileStamp>,
+    seen: Option<FileStamp>,
+    unchanged_since: Stopwatch,
+}
+
+/// The components, in turn.
+pub struct Versions {
+    runtime: Runtime,
+    settings: Settings,
+    sources: Vec<Watched>,
+    turn: usize,
+    last_look: Stopwatch,
+    first: Rc<dyn Plugin>,
+}
+
+impl Versions {
+    /// Loads the first one.
+    pub fn new(
+        runtime: Runtime,
+        settings: Settings,
+        first: Source,
+        others: Vec<Source>,
+    ) -> Result<Self, LoadError> {
+        let plugin = runtime.load(&first.bytes, &first.name, &settings)?;
+        let watched = [first].into_iter().chain(others).map(|source| {
+            let stamp = stamp(&source);
+            Watched {
+                source,
+                loaded: stamp,
+                seen: stamp,
+                unchanged_since: Stopwatch::start(),
+            }
+        });
+        Ok(Self {
+            sources: watched.collect(),
+            runtime,
+            settings,
+            turn: 0,
+            last_look: Stopwatch::start(),
+            first: Rc::new(plugin),
+        })
+    }
+
+    /// The version that a run begins with.
+    pub fn first(&self) -> Rc<dyn Plugin> {
+        self.first.clone()
+    }
+
+    /// The next one in turn, loaded anew: with one component, itself again.
+    pub fn next_in_turn(&mut self) -> Result<Rc<dyn Plugin>, LoadError> {
+        self.turn = (self.turn + 1) % self.sources.len();
+        self.load(self.turn)
+    }
+
+    /// A version whose file has changed and come to rest.
+    pub fn changed(&mut self) -> Option<Result<Rc<dyn Plugin>, LoadError>> {
+        if self.last_look.nanoseconds() < LOOK_EVERY {
+            return None;
+        }
+        self.last_look = Stopwatch::start();
+        let mut due = None;
+        for (index, watched) in self.sources.iter_mut().enumerate() {
+            let stamp = stamp(&watched.source);
+            if stamp != watched.seen {
+                watched.seen = stamp;
+                watched.unchanged_since = Stopwatch::start();
+            } else if stamp.is_some()
+                && stamp != watched.loaded
+                && watched.unchanged_since.nanoseconds() >= DEBOUNCE
+            {
+                watched.loaded = stamp;
+                due.get_or_insert(index);
+            }
+        }
+        Some(self.reload(due?))
+    }
+
+    fn reload(&mut self, index: usize) -> Result<Rc<dyn Plugin>, LoadError> {
+        let Source { name, bytes, file } = &mut self.sources[index].source;
+        if let Some(file) = file {
+            *bytes = std::fs::read(file).map_err(|error| LoadError {
+                file: name.clone(),
+                problem: Problem::File(Unusable::Invalid(error.to_string())),
+            })?;
+        }
+        self.turn = index;
+        self.load(index)
+    }
+
+    fn load(&self, index: usize) -> Result<Rc<dyn Plugin>, LoadError> {
+        let source = &self.sources[index].source;
+        let plugin = self
+            .runtime
+            .load(&source.bytes, &source.name, &self.settings)?;
+        Ok(Rc::new(plugin))
+    }
+}
+
+fn stamp(source: &Source) -> Option<FileStamp> {
+    FileStamp::of(source.file.as_ref()?)
+}
