@@ -27,7 +27,7 @@ mod selectors;
 mod tests;
 mod words;
 
-use self::selectors::Expressions;
+use self::selectors::{Expressions, Published};
 use claims::Facts;
 use holders::Holders;
 use report::{
@@ -44,7 +44,7 @@ const MOST_POOLS: usize = 128;
 /// Slices of a pool that are named.
 const MOST_SLICES: usize = 8;
 /// Devices times requests that are looked at on one node; beyond that requests are left out.
-const MOST_WORK: usize = 1 << 20;
+const MOST_WORK: usize = 1 << 17;
 
 /// A pod that could not even be read, or not be judged: the same for every node.
 pub fn refused(status: &Status, nodes: &[String]) -> Vec<Report> {
@@ -245,11 +245,13 @@ impl OnePod<'_> {
     ) {
         let (view, profile) = (&instance.view, instance.profile());
         let (host, holders) = (self.host, &self.holders);
+        self.expressions.turn();
         let mut telling = Telling {
             survey: &self.survey,
             inventory: &view.inventory,
             environment: view.selectors.environment(),
             expressions: &mut self.expressions,
+            published: Published::new(&self.survey, &view.inventory),
             holders: &|| holders.get_or_init(|| Holders::new(view, host, profile)),
         };
         for ((facts, answers), told) in self.facts.iter().zip(answers).zip(claims) {

@@ -10,7 +10,7 @@ use crate::cel::Environment;
 
 use super::holders::{DeviceName, Holders};
 use super::report::{Counter, Reason, Request, Taint};
-use super::selectors::{self, Expressions};
+use super::selectors::{Expressions, Published};
 use super::words;
 
 /// Devices that a reason names.
@@ -24,6 +24,7 @@ pub struct Telling<'a> {
     pub inventory: &'a Inventory,
     pub environment: &'a Environment,
     pub expressions: &'a mut Expressions,
+    pub published: Published<'a>,
     /// Made when a device in use is met.
     pub holders: &'a dyn Fn() -> &'a Holders,
 }
@@ -161,7 +162,7 @@ impl Telling<'_> {
     }
 
     fn refusing(&mut self, expression: &Arc<str>, position: usize, failed: bool) -> Option<usize> {
-        let found = self.survey.found(position, self.inventory);
+        let found = (position, self.survey.found(position, self.inventory));
         self.expressions
             .refusing(self.environment, expression, found, failed)
     }
@@ -256,8 +257,8 @@ impl Telling<'_> {
         };
         let failed = reason.message.is_some();
         reason.part = Some(words::expression(&part.text));
-        reason.values = selectors::values(part, positions, self.survey, self.inventory);
-        reason.hints = selectors::hints(part, positions, failed, self.survey, self.inventory);
+        reason.values = self.published.seen_by(part, positions);
+        reason.hints = self.published.hints(part, positions, failed);
     }
 
     fn counter(&self, reason: &mut Reason, counter: u32, needed: i128) {
