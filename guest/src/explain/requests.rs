@@ -25,6 +25,8 @@ pub struct Telling<'a> {
     pub environment: &'a Environment,
     pub expressions: &'a mut Expressions,
     pub published: Published<'a>,
+    /// Only what is counted is told any more.
+    pub is_brief: bool,
     /// Made when a device in use is met.
     pub holders: &'a dyn Fn() -> &'a Holders,
 }
@@ -162,6 +164,9 @@ impl Telling<'_> {
     }
 
     fn refusing(&mut self, expression: &Arc<str>, position: usize, failed: bool) -> Option<usize> {
+        if self.is_brief {
+            return None;
+        }
         let found = (position, self.survey.found(position, self.inventory));
         self.expressions
             .refusing(self.environment, expression, found, failed)
@@ -185,6 +190,9 @@ impl Telling<'_> {
         key: &Key,
         positions: &[usize],
     ) -> Reason {
+        if self.is_brief {
+            return counted(answer, key, positions);
+        }
         let first = positions[0];
         let mut reason = Reason {
             count: Some(positions.len()),
@@ -273,6 +281,19 @@ impl Telling<'_> {
             total: words::quantity(facts.total),
         });
         reason.holders = (self.holders)().of(facts.held.iter());
+    }
+}
+
+/// A reason without what is only shown.
+fn counted(answer: &Answer, key: &Key, positions: &[usize]) -> Reason {
+    let has_index = matches!(
+        answer.fates[positions[0]],
+        Fate::Selector(_) | Fate::SelectorError(..) | Fate::ConstraintAlone(_)
+    );
+    Reason {
+        count: Some(positions.len()),
+        index: has_index.then_some(key.index),
+        ..Reason::new(key.kind.name())
     }
 }
 
