@@ -60,11 +60,11 @@ impl Cluster {
     }
 
     pub fn explain_with(&self, plugin: &mut Plugin, node: &str) -> Value {
-        let pods = self
+        let mut pods = self
             .objects
             .iter()
             .filter(|object| object.id.kind == kinds::POD);
-        let pod = pods.last().expect("a pod");
+        let pod = pods.next_back().expect("a pod");
         let answers = plugin.explain(self, pod, &[node.to_owned()]);
         assert_eq!(answers.len(), 1);
         let answer: Value = serde_json::from_slice(&answers[0]).expect("JSON");
