@@ -26,6 +26,7 @@ pub mod host;
 pub mod profile;
 pub mod status;
 
+pub mod advice;
 pub mod config;
 pub mod plugin;
 
