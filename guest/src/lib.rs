@@ -47,6 +47,7 @@ pub mod selectors;
 
 pub mod cel;
 pub mod go_quote;
+pub mod nearest;
 pub mod quantity;
 pub mod semver;
 

@@ -2,8 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use serde_json::Value;
+
+use super::pods::{Container, containers_of};
 use crate::api::{
-    DeviceClass, DeviceTaintRule, Node, ResourceClaim, ResourceSlice, wire, wire::Problem,
+    DeviceClass, DeviceTaintRule, Node, Pod, ResourceClaim, ResourceSlice, wire, wire::Problem,
 };
 use crate::host::{Change, Host, InFlightChange, Level, Object, ObjectRef, Slot, kinds};
 use crate::profile::Profile;
@@ -22,8 +25,66 @@ pub(super) struct Scene {
     pub slices: Vec<Seen<ResourceSlice>>,
     pub rules: Vec<Seen<DeviceTaintRule>>,
     pub claims: Vec<Seen<ResourceClaim>>,
+    /// Templates as the claims that they make.
+    pub templates: Vec<Seen<ResourceClaim>>,
+    pub pods: Vec<PodSeen>,
     /// Claims that a pod decided about and has not written yet, by uid.
     pub in_flight: BTreeMap<String, ResourceClaim>,
+}
+
+/// A pod, and what only advice looks at.
+pub(super) struct PodSeen {
+    pub id: ObjectRef,
+    pub read: Result<Pod, Problem>,
+    pub containers: Vec<Container>,
+    /// Kind and name of the controller that made it.
+    pub owner: Option<String>,
+    phase: String,
+    node: String,
+}
+
+impl PodSeen {
+    fn new(object: Object) -> Self {
+        let value = serde_json::from_slice::<Value>(&object.json).unwrap_or_default();
+        let text = |value: &Value, pointer: &str| {
+            value
+                .pointer(pointer)
+                .and_then(Value::as_str)
+                .unwrap_or_default()
+                .to_owned()
+        };
+        let owners = value
+            .pointer("/metadata/ownerReferences")
+            .and_then(Value::as_array);
+        let mut owners = owners.into_iter().flatten();
+        let controller = owners.find(|owner| owner.get("controller") == Some(&Value::Bool(true)));
+        Self {
+            read: wire::pod(&object.json),
+            containers: containers_of(&value),
+            owner: controller
+                .map(|owner| format!("{} {}", text(owner, "/kind"), text(owner, "/name"))),
+            phase: text(&value, "/status/phase"),
+            node: text(&value, "/spec/nodeName"),
+            id: object.id,
+        }
+    }
+
+    /// Whether it needs nothing any more.
+    pub(super) fn is_finished(&self) -> bool {
+        ["Succeeded", "Failed"].contains(&self.phase.as_str())
+    }
+
+    /// Whether it was assigned to a node.
+    pub(super) fn has_node(&self) -> bool {
+        !self.node.is_empty()
+    }
+
+    /// The claim that was generated for an entry.
+    pub(super) fn generated_claim(&self, entry: &str) -> Option<&str> {
+        let statuses = &self.read.as_ref().ok()?.resource_claim_statuses;
+        let status = statuses.iter().find(|(name, _)| name == entry)?;
+        status.1.as_deref()
+    }
 }
 
 impl<T> Seen<T> {
@@ -34,7 +95,16 @@ impl<T> Seen<T> {
 }
 
 impl Scene {
-    /// Reads everything that the host shows now.
+    /// The same with pods.
+    pub(super) fn with_pods(host: &dyn Host, profile: &Profile) -> Self {
+        let pods = objects(host, kinds::POD).into_iter();
+        Self {
+            pods: pods.map(PodSeen::new).collect(),
+            ..Self::read(host, profile)
+        }
+    }
+
+    /// Reads everything that the host shows now, but pods.
     pub(super) fn read(host: &dyn Host, profile: &Profile) -> Self {
         let mut scene = Self::default();
         let node = |json: &[u8]| wire::node(json);
@@ -53,6 +123,9 @@ impl Scene {
         });
         scene.claims = each(host, kinds::RESOURCE_CLAIM, |json| {
             wire::resource_claim(json, profile)
+        });
+        scene.templates = each(host, kinds::RESOURCE_CLAIM_TEMPLATE, |json| {
+            wire::resource_claim_template(json, profile)
         });
         scene.in_flight = in_flight(host, profile);
         scene
