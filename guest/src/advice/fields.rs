@@ -48,7 +48,11 @@ pub(super) fn check(object: &Object, problem: Option<&Problem>, findings: &mut F
             Some((message, remedy)) => (message, remedy.to_owned()),
             None => (problem.message.as_str(), remedy_for(problem)),
         };
-        about.error(&problem.path, message, remedy);
+        let path = match message.starts_with("this version is not supported") {
+            true => "apiVersion",
+            false => problem.path.as_str(),
+        };
+        about.error(path, message, remedy);
     }
 }
 

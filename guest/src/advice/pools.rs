@@ -57,7 +57,7 @@ pub(super) fn check(scene: &Scene, profile: &Profile, findings: &mut Findings) {
             .push((id, slice));
     }
     for (name, slices) in &pools {
-        pool(*name, slices, findings);
+        pool(*name, slices, profile, findings);
     }
     for (id, rule) in scene.rules.iter().filter_map(|seen| seen.usable()) {
         self::rule(rule, scene, &mut findings.about(id));
@@ -216,7 +216,12 @@ fn device(device: &Device, i: usize, about: &mut About<'_>) {
     }
 }
 
-fn pool((driver, name): (&str, &str), slices: &Pool<'_>, findings: &mut Findings) {
+fn pool(
+    (driver, name): (&str, &str),
+    slices: &Pool<'_>,
+    profile: &Profile,
+    findings: &mut Findings,
+) {
     let generation = slices
         .iter()
         .map(|(_, slice)| slice.generation)
@@ -248,6 +253,10 @@ fn pool((driver, name): (&str, &str), slices: &Pool<'_>, findings: &mut Findings
             "all slices of a generation must give the same number",
         );
     } else if kept.len() as i64 != wanted && wanted >= 1 {
+        let effect = match profile.exact_count_skips_bad_pools() {
+            true => "its devices are not used",
+            false => "requests for all devices do not use it",
+        };
         let relation = if (kept.len() as i64) < wanted {
             "incomplete"
         } else {
@@ -256,7 +265,7 @@ fn pool((driver, name): (&str, &str), slices: &Pool<'_>, findings: &mut Findings
         findings.about(first).warning(
             "spec.pool.resourceSliceCount",
             format!(
-                "the pool {pool} is {relation}: {} of generation {generation} where it says {wanted}; its devices are not used",
+                "the pool {pool} is {relation}: {} of generation {generation} where it says {wanted}; {effect}",
                 count(kept.len(), "slice")
             ),
             "publish exactly as many slices as it says, or wait until the driver has",

@@ -274,9 +274,10 @@ impl<'a> Selectors<'a> {
                 Some(cause) => cause.remedy.clone(),
                 None => values_remedy(program, published),
             };
-            match site.class {
-                None if site.path == "spec" => about.hint(path, message, remedy),
-                _ => about.warning(path, message, remedy),
+            // Classes for devices that this cluster lacks, and alternatives that it cannot serve, are common.
+            match site.path == "spec" || site.path.contains(".firstAvailable[") {
+                true => about.hint(path, message, remedy),
+                false => about.warning(path, message, remedy),
             }
         } else if let Some(cause) = causes.into_iter().find(|cause| cause.is_name) {
             about.warning(path, cause.message, cause.remedy);

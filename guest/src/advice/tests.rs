@@ -1,2 +1,3 @@
 mod devices;
+mod references;
 mod support;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::Program;
-use super::node::{Index, Node, Select};
+use super::node::{Node, Select};
 use super::value::Value;
 
 /// An attribute or capacity that an expression names, or a domain as a whole.
@@ -20,7 +20,7 @@ pub struct Reference {
 /// How an expression uses a reference.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
-    /// Every use is within `has` or optional: that nobody publishes it is expected.
+    /// Some use is within `has` or optional: that nobody publishes it is expected.
     pub guarded: bool,
     /// Texts that it is compared with by `==` or `in`, as CEL writes them.
     pub wanted: Vec<String>,
@@ -41,14 +41,16 @@ struct Found(BTreeMap<Reference, Usage>);
 impl Found {
     /// Depth is that of an expression that compiled.
     fn node(&mut self, node: &Node, guarded: bool) {
-        if let Some(reference) = reference(node) {
-            return self.add(reference, guarded, None);
+        if let Node::Select(select) = node
+            && let Some((reference, optional)) = selected(select)
+        {
+            return self.add(reference, guarded || optional, None);
         }
         match node {
             Node::Const(_) | Node::Device | Node::Slot(_) | Node::UnknownType(_) => {}
             Node::Select(select) => self.node(&select.operand, guarded || select.optional),
             Node::Has(select) => match selected(select) {
-                Some(reference) => self.add(reference, true, None),
+                Some((reference, _)) => self.add(reference, true, None),
                 None => self.node(&select.operand, true),
             },
             Node::Index(index) => {
@@ -112,9 +114,8 @@ impl Found {
     }
 
     fn add(&mut self, reference: Reference, guarded: bool, wanted: Option<String>) {
-        let first = !self.0.contains_key(&reference);
         let usage = self.0.entry(reference).or_default();
-        usage.guarded = guarded && (first || usage.guarded);
+        usage.guarded |= guarded;
         if let Some(wanted) = wanted
             && !usage.wanted.contains(&wanted)
         {
@@ -123,62 +124,51 @@ impl Found {
     }
 }
 
-/// `device.attributes["domain"].id`, `device.attributes["domain"]["id"]`, or without `id`.
+/// `device.attributes["domain"].id`, or without `id`.
 fn reference(node: &Node) -> Option<Reference> {
     match node {
-        Node::Select(select) if !select.optional => selected(select),
-        Node::Index(index) if !index.optional => {
-            if let Some((capacity, domain)) = domain(index) {
-                let id = None;
-                return Some(Reference {
-                    capacity,
-                    domain,
-                    id,
-                });
-            }
-            let Node::Index(inner) = &index.operand else {
-                return None;
-            };
-            let (capacity, domain) = domain(inner)?;
-            let id = Some(text(&index.index)?);
-            Some(Reference {
-                capacity,
-                domain,
-                id,
-            })
-        }
+        Node::Select(select) => selected(select).map(|(reference, _)| reference),
         _ => None,
     }
 }
 
-fn selected(select: &Select) -> Option<Reference> {
-    let Node::Index(index) = &select.operand else {
+/// The same, and whether it is optional. An index that is a literal text is a selection too.
+fn selected(select: &Select) -> Option<(Reference, bool)> {
+    let field = select.field.to_string();
+    if let Some(capacity) = map(&select.operand) {
+        let (domain, id) = (field, None);
+        return Some((
+            Reference {
+                capacity,
+                domain,
+                id,
+            },
+            select.optional,
+        ));
+    }
+    let Node::Select(inner) = &select.operand else {
         return None;
     };
-    let (capacity, domain) = domain(index)?;
-    let id = Some(select.field.to_string());
-    Some(Reference {
-        capacity,
-        domain,
-        id,
-    })
+    let capacity = map(&inner.operand)?;
+    let (domain, id) = (inner.field.to_string(), Some(field));
+    Some((
+        Reference {
+            capacity,
+            domain,
+            id,
+        },
+        select.optional || inner.optional,
+    ))
 }
 
-fn domain(index: &Index) -> Option<(bool, String)> {
-    let Node::Select(select) = &index.operand else {
-        return None;
-    };
-    let capacity = match (&select.operand, &*select.field) {
-        (Node::Device, "attributes") => false,
-        (Node::Device, "capacity") => true,
-        _ => return None,
-    };
-    Some((capacity, text(&index.index)?))
-}
-
-fn text(node: &Node) -> Option<String> {
+/// Whether it is `device.capacity`, or `device.attributes`.
+fn map(node: &Node) -> Option<bool> {
     match node {
-        Node::Const(Value::String(text)) => Some(text.to_string()),
+        Node::Select(select) if matches!(select.operand, Node::Device) => match &*select.field {
+            "attributes" => Some(false),
+            "capacity" => Some(true),
+            _ => None,
+        },
         _ => None,
     }
 }
