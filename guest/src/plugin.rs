@@ -3,6 +3,7 @@
 
 use std::rc::Rc;
 
+use crate::advice;
 use crate::allocator::{Allocator, Outcome};
 use crate::api::{Pod, ResourceClaim, wire};
 use crate::claims::{self, Lookup, PodClaim};
@@ -95,6 +96,12 @@ const DESCRIPTION: Description = Description {
             verbs: &[],
         },
         Access {
+            kind: kinds::POD,
+            versions: &["v1"],
+            read: true,
+            verbs: &[],
+        },
+        Access {
             kind: kinds::RESOURCE_CLAIM,
             versions: &VERSIONS,
             read: true,
@@ -104,6 +111,12 @@ const DESCRIPTION: Description = Description {
                 Verb::UpdateStatus,
                 Verb::PatchStatus,
             ],
+        },
+        Access {
+            kind: kinds::RESOURCE_CLAIM_TEMPLATE,
+            versions: &VERSIONS,
+            read: true,
+            verbs: &[],
         },
         Access {
             kind: kinds::DEVICE_CLASS,
@@ -392,6 +405,16 @@ impl Plugin {
                 host.log(Level::Error, "post-bind", &[("err", &problem.to_string())])
             }
         }
+    }
+
+    /// See [`advice::lint`].
+    pub fn lint(&self, host: &dyn Host) -> Vec<advice::Finding> {
+        advice::lint(host, self.instance.profile())
+    }
+
+    /// See [`advice::devices`].
+    pub fn devices(&self, host: &dyn Host) -> Vec<u8> {
+        advice::devices(host, self.instance.profile())
     }
 
     fn prepare(&mut self, host: &dyn Host, pod: &Object) -> Result<Pod, Status> {

@@ -85,7 +85,7 @@ enum Output {
     Yaml,
 }
 
-fn feature(text: &str) -> Result<(String, bool), String> {
+pub(super) fn feature(text: &str) -> Result<(String, bool), String> {
     match text.split_once('=') {
         Some((name, "true")) if !name.is_empty() => Ok((name.to_owned(), true)),
         Some((name, "false")) if !name.is_empty() => Ok((name.to_owned(), false)),
@@ -204,7 +204,7 @@ impl Simulate {
 }
 
 /// What the plugin logged as a warning or worse; each text once, though every instance may have said it.
-fn said_by_plugin(cluster: &mut Cluster) -> Vec<WarningReport> {
+pub(super) fn said_by_plugin(cluster: &mut Cluster) -> Vec<WarningReport> {
     let mut said = BTreeSet::new();
     let mut warnings = Vec::new();
     for record in cluster.take_logs() {
