@@ -62,7 +62,7 @@ function describePod(pod) {
     pod.message && pod.verdict !== 'scheduled' && el('p', { class: 'message' }, pod.at ? `${pod.at}: ${pod.message}` : pod.message),
     ...(pod.warnings || []).map((text) => el('p', { class: 'hint' }, text)),
     ...section('Claims', pod.entries.map((entry) => claimCard(entry, pod))),
-    ...section('Why not here', refusalCards(pod)),
+    ...section('Why not, node by node', refusalCards(pod)),
     ...section(pod.node ? 'Refused elsewhere' : 'Reasons', (pod.reasons || []).map(reasonCard)),
     ...section('Nodes that fitted when it was tried', feasible.length && names(feasible.map((node) => goNode(node.name)))),
     ...section('Attempts', pod.visited > 0 && el('p', { class: 'quiet' }, `${plural(pod.visited, 'node')} visited${attempts}`),
@@ -86,8 +86,14 @@ function claimCard({ name, claim, object }, pod) {
 function requestLines({ name, text, selectors }) {
   return [
     el('p', {}, el('span', { class: 'quiet' }, `${name}: `), text),
-    ...(selectors || []).map((expression) => el('code', {}, expression)),
+    ...(selectors || []).map(expressionLine),
   ];
+}
+
+/** Breaks, where it must, behind a bracket and not in a word. */
+function expressionLine(expression) {
+  const pieces = expression.split(/(?<=[\])]\.?)/);
+  return el('p', {}, el('code', {}, ...pieces.flatMap((piece) => [piece, el('wbr')])));
 }
 
 function reasonCard({ plugin, message, count, nodes }) {
@@ -124,23 +130,21 @@ const STATES = { free: 'free', held: 'in use before this run', given: 'given in 
 
 function describeDevice(device, pod) {
   const { group } = device;
+  const node = page.nodes[group.node];
   const reason = refusalOf(pod, device);
   const of = (kind) => fieldsOf(device, kind);
   return [
     el('h2', {}, device.name),
-    el('p', {}, stateText(device)),
+    el('p', {}, el('strong', {}, STATES[device.state] + (device.tainted ? ', tainted' : '')), ' \u00b7 ', el('span', { class: 'mono' }, group.driver),
+      node && ' on ', node && goNode(node.name)),
     reason !== undefined && el('p', { class: 'message' }, `Not for ${pod.id}: ${reason}`),
     ...section('Holder', device.held.map(holderCard)),
     ...section('Taints', pairs(of('taint'), true)),
     ...section('Attributes', pairs(of('attribute'), true)),
     ...section('Capacity', pairs(of('capacity'), true)),
-    ...section('Place', pairs(placeOf(group))),
+    ...section('Pool', pairs(placeOf(group))),
     ...(group.problems || []).map((text) => el('p', { class: 'hint' }, `Pool: ${text}`)),
   ];
-}
-
-function stateText(device) {
-  return el('strong', {}, STATES[device.state] + (device.tainted ? ', tainted' : ''));
 }
 
 function fieldsOf({ row }, wanted) {
@@ -160,13 +164,10 @@ function holderCard({ claim, request, admin }) {
 }
 
 function placeOf(group) {
-  const node = page.nodes[group.node];
   return [
-    ['node', node && goNode(node.name)],
     ['used from', group.reach],
     ['nodes', group.nodes && group.nodes.length > 0 && group.reach !== 'all nodes' ? names([...namesIn(group.nodes)].map(({ name }) => goNode(name))) : undefined],
-    ['driver', el('code', {}, group.driver)],
-    ['pool', el('code', {}, group.pool)],
+    ['name', el('code', {}, group.pool)],
     ['generation', group.generation],
   ];
 }

@@ -11,6 +11,8 @@ const LANE_GAP = 26;
 /** A column is never narrower, whatever it holds. */
 const LEAST = 4 * PITCH;
 const ROW_HEIGHT = 35;
+/** Width of a sheet between its margins. */
+const PAPER = 670;
 const POINT = 'Point at a device, or go there with the arrow keys. The map shows the end of the run.';
 /** Above the first line of cells. */
 const ABOVE = 9;
@@ -62,6 +64,14 @@ class DeviceMap {
     const width = this.box.clientWidth - 24;
     if (this.layout && this.layout.width === width) return;
     this.layout = layOut(width);
+    this.drawDrivers();
+    this.arrange();
+  }
+
+  /** All rows, as wide as paper; or those in sight again. */
+  print(printing) {
+    this.list.printing = printing;
+    this.layout = layOut(printing ? PAPER : this.box.clientWidth - 24);
     this.drawDrivers();
     this.arrange();
   }
@@ -258,8 +268,8 @@ class DeviceMap {
     const far = this.rows.length - 1;
     const step = Math.max(1, Math.floor(this.box.clientHeight / ROW_HEIGHT) - 1);
     switch (key) {
-      case 'ArrowRight': return { row, device: Math.min(device + 1, last) };
-      case 'ArrowLeft': return { row, device: Math.max(device - 1, -1) };
+      case 'ArrowRight': return device < last ? { row, device: device + 1 } : this.beside(row, 1);
+      case 'ArrowLeft': return device >= 0 ? { row, device: device - 1 } : this.beside(row, -1);
       case 'Home': return { row: ctrlKey ? 0 : row, device: -1 };
       case 'End': return ctrlKey ? { row: far, device: -1 } : { row, device: last };
       case 'ArrowDown': return this.vertical(1);
@@ -268,6 +278,13 @@ class DeviceMap {
       case 'PageUp': return { row: Math.max(row - step, 0), device: -1 };
       default: return undefined;
     }
+  }
+
+  /** The end of the node beside this one that is next to it, or where the focus is. */
+  beside(row, direction) {
+    const next = this.rows[row + direction];
+    if (!next || next.line !== this.rows[row].line) return this.active;
+    return { row: next.index, device: direction > 0 ? -1 : next.cells.length - 1 };
   }
 
   /** One line up or down: in the row itself where it has several, else the nearest cell of the next row. */

@@ -161,8 +161,8 @@ dark.addEventListener('change', nameTheme);
 
 // Print: everything, not only what is in sight.
 
-window.addEventListener('beforeprint', () => [podList, map].forEach((part) => part.list.print(true)));
-window.addEventListener('afterprint', () => [podList, map].forEach((part) => part.list.print(false)));
+window.addEventListener('beforeprint', () => [podList.list, map].forEach((part) => part.print(true)));
+window.addEventListener('afterprint', () => [podList.list, map].forEach((part) => part.print(false)));
 
 // The frame around it.
 
