@@ -6,7 +6,7 @@ use crate::command::dractl_with;
 
 mod browser;
 
-use browser::Browser;
+use browser::{Tab, World, sheets};
 
 fn node(name: &str, rack: &str) -> Value {
     json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels": {"rack": rack}}})
@@ -100,14 +100,6 @@ fn large(nodes: usize, devices: usize) -> String {
     page_of(&items)
 }
 
-/// A page that shows this one in a frame in which no script runs.
-fn without_scripts(page: &str) -> String {
-    let quoted = page.replace('&', "&amp;").replace('"', "&quot;");
-    format!(
-        "<!doctype html><title>t</title><body><iframe width=900 height=700 sandbox=allow-same-origin srcdoc=\"{quoted}\"></iframe></body>"
-    )
-}
-
 /// The page with other data about refusals.
 fn with_refusals(page: &str, refusals: &Value) -> String {
     let empty = "\"refusals\":[]";
@@ -117,19 +109,17 @@ fn with_refusals(page: &str, refusals: &Value) -> String {
 
 #[test]
 fn a_page_shows_pods_and_devices_without_complaint() {
-    let Some(browser) = Browser::find() else {
+    let Some(mut tab) = Tab::open(&page_of(&small()), World::default()) else {
         return;
     };
-    let visit = browser.visit(
-        &page_of(&small()),
+    let result = tab.run(
         "return {ready: document.documentElement.dataset.ready, pods: texts('.pod .name'), nodes: texts('.node .name'),
             free: all('.cell.free').length, given: all('#grid .given').length, held: all('#grid .held').length,
             rows: one('#grid').getAttribute('aria-rowcount'), summary: text('#summary'), title: document.title}",
-        &[],
     );
-    assert_eq!(visit.complaints, Vec::<String>::new());
+    assert_eq!(tab.complaints(), [""; 0]);
     assert_eq!(
-        visit.result,
+        result,
         // Free: three GPUs of n2, two ports, and one cell in the legend.
         json!({"ready": "true", "pods": ["too-large", "fits", "old"], "nodes": ["n1", "n2", "net.example.com fabric"],
             "free": 6, "given": 4, "held": 1, "rows": "3", "summary": "2 pods: 1 scheduled, 1 unschedulable", "title": "- - dractl simulate"})
@@ -138,11 +128,10 @@ fn a_page_shows_pods_and_devices_without_complaint() {
 
 #[test]
 fn a_choice_shows_devices_holder_and_reasons() {
-    let Some(browser) = Browser::find() else {
+    let Some(mut tab) = Tab::open(&page_of(&small()), World::default()) else {
         return;
     };
-    let visit = browser.visit(
-        &page_of(&small()),
+    let result = tab.run(
         "await click('.pod[data-row=\"1\"]');
         const placed = {mine: all('#grid .mine').length, status: text('.chosen .about'), title: text('#details h2'), hash: location.hash};
         await click('.cell.held[data-device]');
@@ -152,15 +141,14 @@ fn a_choice_shows_devices_holder_and_reasons() {
         await click('.pod[data-row=\"0\"]');
         const refused = {all: text('#details'), statuses: texts('#grid .node .about.bad')};
         return {placed, device, holder, refused};",
-        &[],
     );
-    assert_eq!(visit.complaints, Vec::<String>::new());
+    assert_eq!(tab.complaints(), [""; 0]);
     let Visited {
         placed,
         device,
         holder,
         refused,
-    } = Visited::of(&visit.result);
+    } = Visited::of(&result);
     assert_eq!(
         *placed,
         json!({"mine": 4, "status": "\u{2713} placed here", "title": "ml/fits", "hash": "#pod=ml%2Ffits"})
@@ -224,28 +212,23 @@ impl<'v> Visited<'v> {
 
 #[test]
 fn search_filters_everything() {
-    let Some(browser) = Browser::find() else {
+    let Some(mut tab) = Tab::open(&page_of(&small()), World::default()) else {
         return;
     };
-    let visit = browser.visit(
-        &page_of(&small()),
+    let result = tab.run(
         "const seen = () => [texts('.pod .name').join(), texts('.node .name').join(), all('#grid .cell:not(.other)').length, text('#found')];
         const found = {};
         for (const query of ['n2', 'L40S', 'pod:fits', 'device:port-1', 'driver:net', 'claim:kept', 'fits N1 gpu-2', 'rack=r1', 'nothing']) {
             await type(query);
             found[query] = seen();
         }
-        await press('Escape');
-        one('#search').focus();
-        await type('n2');
-        await press('Escape');
+        one('#search').dispatchEvent(new KeyboardEvent('keydown', {key: 'Escape', bubbles: true}));
         found.cleared = seen();
         await click('[data-verdict=scheduled]');
         found.hidden = seen();
         return found;",
-        &[],
     );
-    assert_eq!(visit.complaints, Vec::<String>::new());
+    assert_eq!(tab.complaints(), [""; 0]);
     let all = "n1,n2,net.example.com fabric";
     let wanted = json!({
         "n2": ["old", "n2", 4, "1 pod, 1 node, 4 devices"],
@@ -260,90 +243,106 @@ fn search_filters_everything() {
         "cleared": ["too-large,fits,old", all, 10, ""],
         "hidden": ["too-large,old", all, 10, "2 of 3 pods"],
     });
-    assert_eq!(visit.result, wanted);
+    assert_eq!(result, wanted);
 }
 
 #[test]
 fn keys_lead_everywhere() {
-    let Some(browser) = Browser::find() else {
+    let Some(mut tab) = Tab::open(&page_of(&small()), World::default()) else {
         return;
     };
-    let visit = browser.visit(
-        &page_of(&small()),
-        "const way = [];
-        const step = async (key, options) => { await press(key, options); way.push(focused().split('  |  ')[0]); };
-        const stops = [...new Set(all('#app *').filter((e) => e.tabIndex === 0 && e.offsetParent).map((e) => e.closest('[id]:not([role=option])').id))];
-        await step('/');
-        const typed = await press('/');
-        one('.pod[tabindex=\"0\"]').focus();
-        for (const key of ['ArrowDown', 'End', 'ArrowDown', 'Home']) await step(key);
-        await press('Enter');
-        way.push(text('#details h2'));
-        way.push(focused());
-        one('#grid [tabindex=\"0\"]').focus();
-        for (const key of ['ArrowRight', 'ArrowRight', 'ArrowDown', 'End', 'ArrowDown', 'ArrowUp', 'Home', 'ArrowUp']) await step(key);
-        await step('End', {ctrlKey: true});
-        await step('Home', {ctrlKey: true});
-        await press('ArrowRight');
-        await press('Enter');
-        way.push(text('#details h2'));
-        way.push(focused().split('  |  ')[0]);
-        const outline = getComputedStyle(document.activeElement).outlineStyle;
-        const inGrid = all('#grid [tabindex=\"0\"]').length, inList = all('#pod-list [tabindex=\"0\"]').length;
-        await press('Escape');
-        way.push(text('#details h2'));
-        return {stops, typed, way, outline, inGrid, inList, mine: all('#grid .mine').length};",
-        &[],
-    );
-    assert_eq!(visit.complaints, Vec::<String>::new());
-    let result = &visit.result;
-    // One stop each in the list and in the map, wherever they are.
-    let stops = [
-        "search", "theme", "verdicts", "pod-list", "apart", "grid", "details",
-    ];
-    assert_eq!(result["stops"], json!(stops));
-    assert_eq!(
-        (&result["inGrid"], &result["inList"]),
-        (&json!(1), &json!(1))
-    );
-    assert_eq!(result["typed"], false, "a slash can be searched for");
+    let refused = "\u{d7} cannot allocate all claims";
+    let (n1, n2) = (format!("node n1, {refused}"), format!("node n2, {refused}"));
     // n2 stands beside n1, the fabric below both.
-    assert_eq!(
-        result["way"],
-        json!([
-            "search",
-            "ml/fits, scheduled on n1",
-            "ml/old, running on n2",
-            "ml/old, running on n2",
-            "ml/too-large, unschedulable",
-            "ml/too-large",
-            "ml/too-large, unschedulable",
-            "gpu-0",
-            "gpu-1",
-            "port-0",
-            "port-1",
-            "port-1",
-            "gpu-3",
-            "node n2, \u{d7} cannot allocate all claims",
-            "gpu-3",
-            "node n1, \u{d7} cannot allocate all claims",
-            "node n1, \u{d7} cannot allocate all claims",
+    let way = [
+        ("/", "search"),
+        ("Tab", "Use dark colours"),
+        ("Tab", ""),
+        ("Tab", ""),
+        ("Tab", ""),
+        ("Tab", "ml/too-large, unschedulable"),
+        ("ArrowDown", "ml/fits, scheduled on n1"),
+        ("End", "ml/old, running on n2"),
+        ("ArrowDown", "ml/old, running on n2"),
+        ("Home", "ml/too-large, unschedulable"),
+        ("Enter", "ml/too-large, unschedulable"),
+        ("Tab", "apart"),
+        ("Tab", n1.as_str()),
+        ("ArrowRight", "gpu-0"),
+        ("ArrowRight", "gpu-1"),
+        ("ArrowDown", "port-0"),
+        ("End", "port-1"),
+        ("ArrowDown", "port-1"),
+        ("ArrowUp", "gpu-3"),
+        ("ArrowRight", &n2),
+        ("ArrowLeft", "gpu-3"),
+        ("Home", &n1),
+        ("ArrowUp", &n1),
+        (
+            "Control+End",
             "net.example.com fabric, nodes with rack = r2",
-            "node n1, \u{d7} cannot allocate all claims",
-            "gpu-0",
-            "gpu-0",
-            "Overview",
-        ])
+        ),
+        ("Control+Home", &n1),
+        ("ArrowRight", "gpu-0"),
+        ("Enter", "gpu-0"),
+        ("Tab", "Details"),
+        ("Shift+Tab", "gpu-0"),
+    ];
+    let mut went = Vec::new();
+    for (key, _) in way {
+        press(&mut tab, key);
+        went.push(tab.run("return focused()"));
+    }
+    assert_eq!(went, way.map(|(_, place)| json!(place)));
+    let seen = tab.run(
+        "const style = getComputedStyle(document.activeElement);
+        return {outline: style.outlineStyle, title: text('#details h2'), chosen: text('.pod[aria-selected=true] .name'),
+            stops: ['#grid', '#pod-list'].map((box) => all(`${box} [tabindex=\"0\"]`).length)}",
     );
-    assert_eq!(result["outline"], "solid", "the focus can be seen");
-    assert_eq!(result["mine"], 0);
+    assert_eq!(
+        seen,
+        json!({"outline": "solid", "title": "gpu-0", "chosen": "too-large", "stops": [1, 1]})
+    );
+    press(&mut tab, "Escape");
+    assert_eq!(tab.run("return text('#details h2')"), "Overview");
+    for key in ["/", "x", "/"] {
+        press(&mut tab, key);
+    }
+    assert_eq!(
+        tab.run("return one('#search').value"),
+        "x/",
+        "a slash can be searched for"
+    );
+    press(&mut tab, "Escape");
+    assert_eq!(tab.run("return one('#search').value"), "");
+    assert_eq!(tab.complaints(), [""; 0]);
+}
+
+/// Keys by their numbers on Windows.
+fn press(tab: &mut Tab, key: &str) {
+    let (modifiers, name) = match key.split_once('+') {
+        Some(("Control", name)) => (2, name),
+        Some((_, name)) => (8, name),
+        None => (0, key),
+    };
+    let code = match name {
+        "Tab" => 9,
+        "Enter" => 13,
+        "Escape" => 27,
+        "End" => 35,
+        "Home" => 36,
+        "ArrowLeft" => 37,
+        "ArrowUp" => 38,
+        "ArrowRight" => 39,
+        "ArrowDown" => 40,
+        "/" => 191,
+        _ => 88,
+    };
+    tab.press(name, code, modifiers);
 }
 
 #[test]
 fn light_and_dark() {
-    let Some(browser) = Browser::find() else {
-        return;
-    };
     let script = "const seen = () => { const style = getComputedStyle(document.body); return [style.backgroundColor, style.color]; };
         const before = seen(), named = text('#theme');
         await click('#theme');
@@ -351,9 +350,21 @@ fn light_and_dark() {
         await click('#theme');
         return {before, named, after, again: seen()};";
     let page = page_of(&small());
-    let scheme = |number| format!("--blink-settings=preferredColorScheme={number}");
-    let [dark, light] =
-        [0, 1].map(|number| browser.visit(&page, script, &[&scheme(number)]).result);
+    let look = |dark| {
+        Some(
+            Tab::open(
+                &page,
+                World {
+                    dark,
+                    ..World::default()
+                },
+            )?
+            .run(script),
+        )
+    };
+    let (Some(light), Some(dark)) = (look(false), look(true)) else {
+        return;
+    };
     assert_eq!(
         (&light["named"], &dark["named"]),
         (&json!("Dark"), &json!("Light"))
@@ -370,9 +381,6 @@ fn light_and_dark() {
 /// As WCAG 2 computes it: 4.5 for text (AA), 3 for what is not text.
 #[test]
 fn colours_have_contrast_in_both_themes() {
-    let Some(browser) = Browser::find() else {
-        return;
-    };
     let script = "const probe = document.createElement('i');
         document.body.append(probe);
         const rgb = (name) => { probe.style.color = `var(--${name})`; return getComputedStyle(probe).color.match(/[0-9.]+/g).slice(0, 3).map(Number); };
@@ -386,23 +394,28 @@ fn colours_have_contrast_in_both_themes() {
         check(4.5, ['bad'], ['on-bad']);
         check(3, ['edge', 'held', 'given', 'ring'], ['ground']);
         return low;";
-    for scheme in [0, 1] {
-        let flag = format!("--blink-settings=preferredColorScheme={scheme}");
-        let visit = browser.visit(&page_of(&small()), script, &[&flag]);
-        assert_eq!(visit.complaints, Vec::<String>::new());
-        assert_eq!(visit.result, json!([]), "scheme {scheme}");
+    for dark in [false, true] {
+        let Some(mut tab) = Tab::open(
+            &page_of(&small()),
+            World {
+                dark,
+                ..World::default()
+            },
+        ) else {
+            return;
+        };
+        assert_eq!(tab.run(script), json!([]), "dark: {dark}");
     }
 }
 
 /// What is drawn does not grow with the cluster, whatever is done.
 #[test]
 fn only_what_is_in_sight_is_drawn() {
-    let Some(browser) = Browser::find() else {
-        return;
-    };
     for (nodes, devices, most) in [(1000, 8, 1500), (1000, 128, 2600)] {
-        let visit = browser.visit(
-            &large(nodes, devices),
+        let Some(mut tab) = Tab::open(&large(nodes, devices), World::default()) else {
+            return;
+        };
+        let seen = tab.run(
             "const counts = [];
             const count = () => counts.push(document.querySelectorAll('*').length);
             count();
@@ -413,13 +426,11 @@ fn only_what_is_in_sight_is_drawn() {
             await type('gpu-1'); count();
             await type(''); count();
             await click('.pod'); count();
-            one('#grid [tabindex=\"0\"]').focus(); await press('End', {ctrlKey: true}); count();
+            one('#grid [tabindex=\"0\"]').focus(); document.activeElement.dispatchEvent(new KeyboardEvent('keydown', {key: 'End', ctrlKey: true, bubbles: true})); await frame(); count();
             one('#grid').scrollTop = 0; await frame(); count();
             return {most: Math.max(...counts), rows: one('#grid').getAttribute('aria-rowcount'), there, last: names[names.length - 1], focus: focused()};",
-            &[],
         );
-        assert_eq!(visit.complaints, Vec::<String>::new());
-        let seen = &visit.result;
+        assert_eq!(tab.complaints(), [""; 0]);
         assert!(
             seen["most"].as_u64().is_some_and(|count| count < most),
             "{seen}"
@@ -439,9 +450,6 @@ fn only_what_is_in_sight_is_drawn() {
 
 #[test]
 fn refusals_of_single_devices_are_shown() {
-    let Some(browser) = Browser::find() else {
-        return;
-    };
     let device = |node: &str, name: &str, reason: &str| json!({"driver": "gpu.example.com", "pool": node, "device": name, "reason": reason});
     let refusals = json!([
         {"pod": "ml/too-large", "node": "n1", "text": "4 devices, 5 needed",
@@ -449,17 +457,20 @@ fn refusals_of_single_devices_are_shown() {
         {"pod": "ml/too-large", "node": "n2", "text": "3 devices free, 5 needed", "devices": [device("n2", "gone", "whatever")]},
         {"pod": "ml/no-such-pod", "node": "n3", "text": "never shown"},
     ]);
-    let visit = browser.visit(
+    let Some(mut tab) = Tab::open(
         &with_refusals(&page_of(&small()), &refusals),
+        World::default(),
+    ) else {
+        return;
+    };
+    let result = tab.run(
         "const before = all('#grid .refused').length;
         await click('.pod[data-row=\"0\"]');
         const chosen = {refused: all('#grid .refused').map((e) => e.getAttribute('aria-label').split('  |  ').pop()), statuses: texts('#grid .node .about'), cards: texts('#details .card p')};
         await click('#grid .refused');
         return {before, legend: text('#legend'), chosen, device: text('#details .message')};",
-        &[],
     );
-    assert_eq!(visit.complaints, Vec::<String>::new());
-    let result = &visit.result;
+    assert_eq!(tab.complaints(), [""; 0]);
     assert_eq!(result["before"], 0);
     assert!(
         result["legend"]
@@ -491,9 +502,6 @@ fn refusals_of_single_devices_are_shown() {
 
 #[test]
 fn no_name_breaks_out() {
-    let Some(browser) = Browser::find() else {
-        return;
-    };
     let hostile = "</script><script>window.broken = true</script><!-- <img src=x onerror='broken = true'> ]]> {{data}}";
     let mut items = small();
     items[0]["metadata"]["labels"]["rack"] = hostile.into();
@@ -501,16 +509,17 @@ fn no_name_breaks_out() {
     items[10]["spec"]["schedulerName"] = hostile.into();
     items[11]["metadata"]["name"] = hostile.into();
     let page = page_of(&items);
-    let visit = browser.visit(
-        &page,
+    let Some(mut tab) = Tab::open(&page, World::default()) else {
+        return;
+    };
+    let result = tab.run(
         "await click('.pod');
         const pods = texts('.pod .name'), details = text('#details');
         await click('.node');
         return {broken: window.broken === true, images: all('img').length, pods, details, labels: texts('#details dd'), names: all('#grid .cell').map((e) => e.getAttribute('aria-label').split('  |  ')[0])};",
-        &[],
     );
-    assert_eq!(visit.complaints, Vec::<String>::new());
-    let seen = &visit.result;
+    assert_eq!(tab.complaints(), [""; 0]);
+    let seen = &result;
     assert_eq!(
         (&seen["broken"], &seen["images"]),
         (&json!(false), &json!(0))
@@ -519,53 +528,60 @@ fn no_name_breaks_out() {
         let texts = seen[place].as_array().expect("texts");
         assert!(texts.contains(&json!(text)), "{place}: {texts:?}");
     }
-    let plain = browser.visit(&without_scripts(&page), "const { body } = one('iframe').contentDocument;
-        return {images: body.querySelectorAll('img').length, cells: [...body.querySelectorAll('td')].map((e) => e.textContent)};", &[]);
-    assert_eq!(plain.result["images"], 0);
-    let cells = plain.result["cells"].as_array().expect("cells");
+    let world = World {
+        scripts: false,
+        ..World::default()
+    };
+    let plain = Tab::open(&page, world)
+        .map(|mut tab| tab.run("return {images: all('img').length, cells: texts('td')}"));
+    let plain = plain.unwrap_or_default();
+    assert_eq!(plain["images"], 0);
+    let cells = plain["cells"].as_array().expect("cells");
     assert!(cells.contains(&json!(hostile)), "{cells:?}");
 }
 
 /// The policy in the page itself keeps it from the network, whatever a script tries.
 #[test]
 fn the_page_is_kept_from_the_network() {
-    let Some(browser) = Browser::find() else {
+    let Some(mut tab) = Tab::open(&page_of(&small()), World::default()) else {
         return;
     };
-    let visit = browser.visit(
-        &page_of(&small()),
+    let result = tab.run(
         "let failed = '';
         try { await fetch('http://192.0.2.1/'); } catch (error) { failed = error.name; }
         const image = new Image(); image.src = 'http://192.0.2.1/x.png';
         try { document.body.insertAdjacentHTML('beforeend', '<b>'); } catch (error) { failed += ` ${error.name}`; }
-        document.body.setAttribute('onclick', 'window.ran = true'); document.body.click();
+        try { document.body.setAttribute('onclick', 'window.ran = true'); } catch (error) { failed += ` ${error.name}`; }
+        document.body.click();
         await frame();
         return {failed, ran: window.ran === true};",
-        &[],
     );
     assert_eq!(
-        visit.result,
-        json!({"failed": "TypeError TypeError", "ran": false})
+        result,
+        json!({"failed": "TypeError TypeError TypeError", "ran": false})
     );
     for directive in ["connect-src", "img-src", "script-src", "trusted-types"] {
         assert!(
-            visit.complaints.iter().any(|told| told.contains(directive)),
+            tab.complaints().iter().any(|told| told.contains(directive)),
             "{directive}: {:?}",
-            visit.complaints
+            tab.complaints()
         );
     }
 }
 
 #[test]
 fn without_scripts_the_pods_are_in_a_table() {
-    let Some(browser) = Browser::find() else {
+    let world = World {
+        scripts: false,
+        ..World::default()
+    };
+    let Some(mut tab) = Tab::open(&page_of(&small()), world) else {
         return;
     };
-    let script = "const { body } = one('iframe').contentDocument;
-        const seen = (selector) => [...body.querySelectorAll(selector)].filter((e) => e.offsetParent).map((e) => e.innerText);
-        return {app: body.querySelector('#app').hidden, table: seen('td'), sentences: seen('p')};";
-    let visit = browser.visit(&without_scripts(&page_of(&small())), script, &[]);
-    let told = &visit.result;
+    let told = tab.run(
+        "const seen = (selector) => all(selector).filter((e) => e.offsetParent).map((e) => e.innerText);
+        return {app: one('#app').hidden, table: seen('td'), sentences: seen('p')};",
+    );
     assert_eq!(told["app"], true);
     let cells = [
         "ml",
@@ -590,19 +606,11 @@ fn without_scripts_the_pods_are_in_a_table() {
     );
 }
 
-/// Pages of paper, counted by their marks in the file: all rows are printed, not only those in sight.
+/// All rows are printed, not only those in sight.
 #[test]
 fn everything_is_printed() {
-    let Some(browser) = Browser::find() else {
+    let (Some(few), Some(many)) = (sheets(&large(10, 8)), sheets(&large(400, 8))) else {
         return;
     };
-    let sheets = |page: &str| {
-        let paper = browser.print(page);
-        let marks = paper.windows(12).filter(|bytes| {
-            bytes.starts_with(b"/Type /Page\n") || bytes.starts_with(b"/Type /Page/")
-        });
-        marks.count()
-    };
-    let (few, many) = (sheets(&large(10, 8)), sheets(&large(400, 8)));
     assert!(few >= 1 && many > few + 3, "{few} and {many} sheets");
 }

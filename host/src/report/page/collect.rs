@@ -11,7 +11,7 @@ use crate::cluster::Cluster;
 use crate::filters::Selection;
 use crate::object::{Kind, Object};
 use crate::report::claims::{CLAIM, claims_of};
-use crate::report::{ClaimReport, PodReport, Report};
+use crate::report::{ClaimReport, PodReport, ReasonReport, Report};
 
 /// Everything that the page shows. `allocated` has the uids of the claims that were allocated before the run.
 pub(super) fn document<'a>(
@@ -183,27 +183,26 @@ fn constraint(constraint: &Value) -> String {
 }
 
 fn pod(report: &PodReport, positions: &BTreeMap<&str, usize>) -> Pod {
-    let report = report.clone();
-    let reason = |reason: crate::report::ReasonReport| Reason {
-        nodes: named(&reason.nodes, positions),
-        plugin: reason.plugin,
-        message: reason.message,
+    let reason = |reason: &ReasonReport| Reason {
+        plugin: reason.plugin.clone(),
+        message: reason.message.clone(),
         count: reason.count,
+        nodes: named(&reason.nodes, positions),
     };
     Pod {
-        feasible: named(&report.feasible_nodes, positions),
-        namespace: report.namespace,
-        name: report.name,
+        namespace: report.namespace.clone(),
+        name: report.name.clone(),
         verdict: report.verdict.name(),
-        node: report.node,
-        at: report.at,
-        message: report.message,
+        node: report.node.clone(),
+        at: report.at.clone(),
+        message: report.message.clone(),
         attempts: report.attempts,
         visited: u32::try_from(report.nodes_visited).unwrap_or(u32::MAX),
-        reasons: report.reasons.into_iter().map(reason).collect(),
-        claims: names(report.claims),
-        retries: report.retries,
-        warnings: report.warnings,
+        feasible: named(&report.feasible_nodes, positions),
+        reasons: report.reasons.iter().map(reason).collect(),
+        claims: names(&report.claims),
+        retries: report.retries.clone(),
+        warnings: report.warnings.clone(),
     }
 }
 
@@ -218,7 +217,7 @@ fn running(report: &Report, cluster: &Cluster) -> Vec<Pod> {
             .text("/spec/nodeName")
             .filter(|name| !name.is_empty())?;
         let over = matches!(object.text("/status/phase"), Some("Succeeded" | "Failed"));
-        let claims = names(claims_of(object, cluster));
+        let claims = names(&claims_of(object, cluster));
         if over || claims.is_empty() || known.contains(&(&*id.namespace, &*id.name)) {
             return None;
         }
@@ -241,9 +240,9 @@ fn running(report: &Report, cluster: &Cluster) -> Vec<Pod> {
     sorted(cluster, "Pod").into_iter().filter_map(one).collect()
 }
 
-fn names(claims: Vec<ClaimReport>) -> Vec<(String, Option<String>)> {
-    let name = |claim: ClaimReport| (claim.name, claim.claim);
-    claims.into_iter().map(name).collect()
+fn names(claims: &[ClaimReport]) -> Vec<(String, Option<String>)> {
+    let name = |claim: &ClaimReport| (claim.name.clone(), claim.claim.clone());
+    claims.iter().map(name).collect()
 }
 
 /// Positions of nodes by name; a node that is gone has none.

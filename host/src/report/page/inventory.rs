@@ -26,6 +26,8 @@ pub(super) struct Inventory {
     /// Group and position of each; several if a name was given twice.
     places: BTreeMap<PoolName, BTreeMap<String, Vec<[usize; 2]>>>,
     known_fields: BTreeMap<(FieldKind, String), usize>,
+    /// Groups of devices that no slice publishes.
+    apart: BTreeMap<PoolName, usize>,
 }
 
 /// What the slices of a pool say together.
@@ -72,15 +74,16 @@ impl Inventory {
         if let Some(places) = known {
             return places.clone();
         }
-        let apart = |group: &Group| group.generation.is_none();
-        let group = (self.groups.iter())
-            .position(|group| apart(group) && group.driver == driver && group.pool == pool)
-            .unwrap_or_else(|| {
+        let group = match self.apart.get(&name) {
+            Some(group) => *group,
+            None => {
                 let mut group = self.describe(&name, None, &[]);
                 group.reach = Some("no slice publishes these devices".to_owned());
                 self.add(group);
+                self.apart.insert(name.clone(), self.groups.len() - 1);
                 self.groups.len() - 1
-            });
+            }
+        };
         let place = [group, self.groups[group].devices.len()];
         self.groups[group].devices.push(vec![device.into()]);
         let pool = self.places.entry(name).or_default();

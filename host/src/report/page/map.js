@@ -5,6 +5,7 @@ const PITCH = 20;
 /** Room for the name of a node, and of a pool that several nodes use. */
 const LABEL = 132;
 const WIDE_LABEL = 250;
+const MORE_LABEL = 140;
 /** Between columns of drivers, and between nodes side by side. */
 const GAP = 12;
 const LANE_GAP = 26;
@@ -36,7 +37,11 @@ function layOut(width) {
     x += column.width + GAP;
   }
   const lanes = Math.max(1, Math.min(6, Math.floor((width + LANE_GAP) / (x + LANE_GAP))));
-  return { columns: new Map(columns.map((column) => [column.driver, column])), lanes, laneWidth: x, width };
+  // What is left over goes to the names, below which reasons stand.
+  const spare = Math.floor((width + LANE_GAP) / lanes) - LANE_GAP - x;
+  const extra = Math.max(0, Math.min(spare, MORE_LABEL));
+  for (const column of columns) column.x += extra;
+  return { columns: new Map(columns.map((column) => [column.driver, column])), lanes, label: LABEL + extra, laneWidth: x + extra, width };
 }
 
 /** Shares the room out: from the smallest column on, each takes what it wants, or an equal part of what is left. */
@@ -132,7 +137,7 @@ class DeviceMap {
         cells.push({ device, x: x + (position % perLine) * PITCH, y: ABOVE + Math.floor(position / perLine) * PITCH });
       }
     }
-    return { node, cells, width: this.layout.laneWidth, label: LABEL - 8, height: heightOf(cells) };
+    return { node, cells, width: this.layout.laneWidth, label: this.layout.label - 8, height: heightOf(cells) };
   }
 
   poolRow(group) {
