@@ -122,7 +122,7 @@ fn a_page_shows_pods_and_devices_without_complaint() {
         result,
         // Free: three GPUs of n2, two ports, and one cell in the legend.
         json!({"ready": "true", "pods": ["too-large", "fits", "old"], "nodes": ["n1", "n2", "net.example.com fabric"],
-            "free": 6, "given": 4, "held": 1, "rows": "3", "summary": "2 pods: 1 scheduled, 1 unschedulable", "title": "- - dractl simulate"})
+            "free": 6, "given": 4, "held": 1, "rows": "3", "summary": "2 pods: 1 scheduled, 1 unschedulable", "title": "standard input - dractl simulate"})
     );
 }
 
@@ -560,7 +560,7 @@ fn the_page_is_kept_from_the_network() {
         result,
         json!({"failed": "TypeError TypeError TypeError", "ran": false})
     );
-    for directive in ["connect-src", "img-src", "script-src", "trusted-types"] {
+    for directive in ["connect-src", "img-src", "TrustedHTML", "TrustedScript"] {
         assert!(
             tab.complaints().iter().any(|told| told.contains(directive)),
             "{directive}: {:?}",

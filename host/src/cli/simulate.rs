@@ -168,13 +168,8 @@ impl Simulate {
                 counts: scheduler.counts(),
             });
         }
-        let source: Vec<_> = self
-            .inputs
-            .iter()
-            .map(|input| input.display().to_string())
-            .collect();
         let contents = page::Contents {
-            source: &source.join(", "),
+            source: &self.source(),
             report: &report,
             allocated: &allocated,
             refusals: &[],
@@ -193,6 +188,16 @@ impl Simulate {
         } else {
             NOT_PLACED
         })
+    }
+
+    /// The inputs, for people.
+    fn source(&self) -> String {
+        let name = |input: &PathBuf| match input.to_str() {
+            Some("-") => "standard input".to_owned(),
+            _ => input.display().to_string(),
+        };
+        let names: Vec<String> = self.inputs.iter().map(name).collect();
+        names.join(", ")
     }
 
     fn settings(&self) -> Settings {

@@ -48,6 +48,13 @@ function names(buttons) {
       el('span', { class: 'names' }, ...rest, beyond > 0 && `and ${beyond} more`)));
 }
 
+/** The same for paragraphs. */
+function folded(paragraphs) {
+  const rest = paragraphs.slice(FEW);
+  const more = rest.length > 0 && el('details', {}, el('summary', { class: 'quiet' }, `${rest.length} more`), ...rest);
+  return [...paragraphs.slice(0, FEW), more];
+}
+
 function describe(chosen, pod) {
   if (!chosen) return overview();
   return { pod: describePod, device: describeDevice, node: describeNode }[chosen.kind](chosen, pod);
@@ -211,8 +218,8 @@ function overview() {
     el('h2', {}, 'Overview'),
     el('p', {}, page.summary),
     ...section('Drivers', counts(page.groups)),
-    ...section('Warnings', page.warnings.slice(0, 50).map(warning), page.warnings.length > 50 && el('p', {}, `and ${page.warnings.length - 50} more`)),
-    ...section('Pools', broken.slice(0, 50).map(pool), broken.length > 50 && el('p', {}, `and ${broken.length - 50} more`)),
+    ...section('Warnings', folded(page.warnings.map(warning))),
+    ...section('Pools', folded(broken.map(pool))),
     ...section('Keys', pairs([
       ['/', 'search; words narrow it, node:gpu-a or pod:train too'],
       ['Tab', 'search, pods, devices, details'],

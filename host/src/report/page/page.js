@@ -193,7 +193,7 @@ function drawLegend() {
 function drawApart() {
   const shared = page.groups.filter((group) => !page.nodes[group.node]);
   get('apart').hidden = !shared.length || !page.nodes.length;
-  get('apart').textContent = `${plural(shared.length, 'shared pool')} below`;
+  get('apart').textContent = `${plural(shared.length, 'pool')} below the nodes`;
   get('apart').addEventListener('click', () => {
     const row = map.reveal(({ group }) => group);
     if (row) map.focus(row.index, row.cells.length ? 0 : -1);
