@@ -33,6 +33,8 @@ mod limits;
 #[cfg(test)]
 mod load;
 #[cfg(test)]
+mod page;
+#[cfg(test)]
 mod races;
 #[cfg(test)]
 mod repository;
