@@ -21,6 +21,7 @@
 //! | `PreBind`, `bindClaim` | [`extension_points::pre_bind`], [`binding`] |
 //! | `Unreserve`, `PostBind` | [`extension_points::unreserve`], [`extension_points::post_bind`] |
 //! | `claimAssumeCache`, `inFlightAllocations` | the host's; read through [`cluster`], written through [`host::Host`] |
+//! | nothing: upstream does not say why | [`explain`], on the survey of [`allocator`] and the parts of [`cel`] |
 
 pub mod host;
 pub mod profile;
@@ -40,6 +41,8 @@ pub mod claims;
 pub mod extended_resources;
 pub mod plan;
 pub mod scheduling_context;
+
+pub mod explain;
 
 pub mod allocator;
 pub mod node_selector;
