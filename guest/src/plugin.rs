@@ -3,6 +3,7 @@
 
 use std::rc::Rc;
 
+use crate::advice;
 use crate::allocator::{Allocator, Observer, Outcome};
 use crate::api::{Pod, ResourceClaim, wire};
 use crate::claims::{self, Lookup, PodClaim};
@@ -96,6 +97,12 @@ const DESCRIPTION: Description = Description {
             verbs: &[],
         },
         Access {
+            kind: kinds::POD,
+            versions: &["v1"],
+            read: true,
+            verbs: &[],
+        },
+        Access {
             kind: kinds::RESOURCE_CLAIM,
             versions: &VERSIONS,
             read: true,
@@ -105,6 +112,12 @@ const DESCRIPTION: Description = Description {
                 Verb::UpdateStatus,
                 Verb::PatchStatus,
             ],
+        },
+        Access {
+            kind: kinds::RESOURCE_CLAIM_TEMPLATE,
+            versions: &VERSIONS,
+            read: true,
+            verbs: &[],
         },
         Access {
             kind: kinds::DEVICE_CLASS,
@@ -393,6 +406,16 @@ impl Plugin {
                 host.log(Level::Error, "post-bind", &[("err", &problem.to_string())])
             }
         }
+    }
+
+    /// See [`advice::lint`].
+    pub fn lint(&self, host: &dyn Host) -> Vec<advice::Finding> {
+        advice::lint(host, self.instance.profile())
+    }
+
+    /// See [`advice::devices`].
+    pub fn devices(&self, host: &dyn Host) -> Vec<u8> {
+        advice::devices(host, self.instance.profile())
     }
 
     /// See [`explain`]: one answer for each node, as JSON.

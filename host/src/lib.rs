@@ -25,6 +25,8 @@ pub mod generations;
 pub mod plugin;
 pub mod services;
 
+pub mod lint;
+
 pub mod soak;
 
 pub mod report;

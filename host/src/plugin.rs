@@ -483,4 +483,5 @@ pub use grant::Grant;
 pub use inspect::Inspection;
 pub use limits::Limits;
 pub use load::{LoadError, Problem, Settings};
+pub use stats::Census;
 pub use verify::Unusable;

@@ -9,6 +9,7 @@ pub mod claims;
 pub mod collect;
 pub mod json;
 pub mod objects;
+pub mod page;
 pub mod table;
 pub mod yaml;
 

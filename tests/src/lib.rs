@@ -21,6 +21,8 @@ mod contract;
 #[cfg(test)]
 mod end_to_end;
 #[cfg(test)]
+mod faults;
+#[cfg(test)]
 mod features;
 #[cfg(test)]
 mod fixture;
@@ -30,6 +32,8 @@ mod hostile;
 mod limits;
 #[cfg(test)]
 mod load;
+#[cfg(test)]
+mod page;
 #[cfg(test)]
 mod races;
 #[cfg(test)]
