@@ -1,6 +1,7 @@
 //! Short texts: limits, quantities, node selectors, and which name is nearest to another.
 
 use crate::api::{Attribute, NodeSelector, NodeSelectorRequirement};
+use crate::nearest::edit_distance;
 use crate::status::Code;
 
 /// Longest name or value in an answer, in bytes.
@@ -14,7 +15,7 @@ const NEAREST: usize = 4;
 /// Names that are compared at most.
 const COMPARED: usize = 1_024;
 /// Longest names that are compared.
-const LONGEST_COMPARED: usize = 64;
+const LONGEST_COMPARED: usize = 256;
 /// One unit of a quantity.
 const UNIT: i128 = 1_000_000_000;
 
@@ -123,11 +124,13 @@ pub fn selector(selector: &NodeSelector) -> String {
     }
 }
 
-/// Those that are nearest to a name, the nearest first. What differs in nearly everything is left out, unless there are few.
+/// Those that are nearest to a name, the nearest first.
 pub fn nearest<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> Vec<String> {
-    let mut rated: Vec<(usize, &str)> = names
+    let names = names
         .take(COMPARED)
-        .map(|name| (distance(wanted, name), name))
+        .filter(|name| name.len().max(wanted.len()) <= LONGEST_COMPARED);
+    let mut rated: Vec<(usize, &str)> = names
+        .map(|name| (edit_distance(wanted, name), name))
         .collect();
     rated.sort_unstable();
     rated.dedup();
@@ -136,27 +139,6 @@ pub fn nearest<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> Vec<St
         .take(NEAREST)
         .map(|(_, text)| name(text))
         .collect()
-}
-
-/// Edits from one text to the other, letters in another case for half an edit.
-fn distance(a: &str, b: &str) -> usize {
-    let a: Vec<char> = a.chars().take(LONGEST_COMPARED).collect();
-    let b: Vec<char> = b.chars().take(LONGEST_COMPARED).collect();
-    let mut row: Vec<usize> = (0..=b.len()).map(|edits| 2 * edits).collect();
-    for (i, x) in a.iter().enumerate() {
-        let mut corner = row[0];
-        row[0] = 2 * (i + 1);
-        for (j, y) in b.iter().enumerate() {
-            let cost = match (x == y, x.eq_ignore_ascii_case(y)) {
-                (true, _) => 0,
-                (false, true) => 1,
-                (false, false) => 2,
-            };
-            let best = (corner + cost).min(row[j] + 2).min(row[j + 1] + 2);
-            corner = std::mem::replace(&mut row[j + 1], best);
-        }
-    }
-    row[b.len()]
 }
 
 #[cfg(test)]
