@@ -88,7 +88,7 @@ pub(crate) struct Bindings {
     /// By constraint: the candidates that agree with what was accepted. Meaningless while nothing was, and for candidates
     /// that were not free then.
     agreeing: Vec<u64>,
-    /// By constraint for equal values: those that all accepted candidates have in common.
+    /// By constraint for equal values: those that all accepted candidates have in common, if the first one has several.
     common: Vec<Vec<Attribute>>,
     /// What was before a pick changed a set of agreeing candidates, the newest last.
     narrowed: Vec<Narrowed>,
@@ -235,7 +235,10 @@ impl<'a> Search<'a, '_> {
             self.find_agreeing(constraint, true, |value| intersects(value, picked));
             let common = &mut self.lists.bindings.common[constraint];
             common.clear();
-            common.extend_from_slice(picked);
+            // A single value stays what it is.
+            if picked.len() > 1 {
+                common.extend_from_slice(picked);
+            }
             return;
         }
         let common = &self.lists.bindings.common[constraint];
@@ -319,6 +322,9 @@ fn values(attribute: &Attribute) -> &[Attribute] {
 }
 
 fn intersects(attribute: &Attribute, others: &[Attribute]) -> bool {
+    if let ([other], false) = (others, matches!(attribute, Attribute::List(_))) {
+        return attribute == other;
+    }
     values(attribute).iter().any(|value| others.contains(value))
 }
 
