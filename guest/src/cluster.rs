@@ -117,7 +117,7 @@ impl View {
             kinds::RESOURCE_CLAIM,
             &mut read.claims,
             self,
-            |view, step| view.apply_claim(step, profile),
+            |view, step| view.apply_claim(host, step, profile),
         )?;
         if profile.enabled(Feature::DraControlPlaneController) {
             follow(
@@ -195,6 +195,11 @@ impl View {
                         self.inventory.put(slot, slice);
                     }
                     Err(problem) => {
+                        host.log(
+                            Level::Warn,
+                            &format!("{problem}: no pod that asks for devices goes to the nodes that it reaches"),
+                            &[],
+                        );
                         let reach = wire::reach_of_broken_slice(&object.json);
                         self.inventory
                             .put_invalid(slot, &reach, problem.to_string());
@@ -237,7 +242,7 @@ impl View {
         }
     }
 
-    fn apply_claim(&mut self, step: Step, profile: &Profile) {
+    fn apply_claim(&mut self, host: &dyn Host, step: Step, profile: &Profile) {
         match step {
             Step::Reset => {
                 self.claims = Table::default();
@@ -255,9 +260,16 @@ impl View {
                 let allocation = match &claim {
                     Ok(claim) => claim.allocation.clone(),
                     // What a claim holds counts even if the rest of it cannot be used.
-                    Err(_) => Some(AllocationResult {
-                        results: wire::devices_of_broken_claim(&json),
-                        ..AllocationResult::default()
+                    Err(problem) => wire::devices_of_broken_claim(&json).map(|results| {
+                        let count = results.len();
+                        let message = format!(
+                            "{problem}: of the devices that it holds, {count} could be read; any others count as free"
+                        );
+                        host.log(Level::Warn, &message, &[]);
+                        AllocationResult {
+                            results,
+                            ..AllocationResult::default()
+                        }
                     }),
                 };
                 self.inventory.set_stored(&uid, allocation.as_ref());

@@ -45,6 +45,8 @@ pub struct Plan {
 const STEPS: usize = 12;
 /// Cycles after a switch that still count as in the swap: caches are cold.
 const AFTERMATH: u64 = 3;
+/// Rounds without a cycle after which a run ends: the plugin keeps all pods out of the queue, or cannot run.
+const STANDSTILL: u32 = 2_000;
 /// Virtual time after which a deed follows although no step was possible.
 const IDLE: u64 = SECOND;
 
@@ -57,6 +59,7 @@ pub fn run(
     let mut soak = Soak::new(plan, versions)?;
     let tenth = (plan.cycles / 10).max(1);
     let mut told = tenth;
+    let (mut cycles, mut idle) = (0, 0);
     while soak.cycles() < plan.cycles {
         let news = soak.round(versions);
         let due = soak.cycles() >= told;
@@ -65,6 +68,13 @@ pub fn run(
         }
         if due || news {
             progress(&soak.report);
+        }
+        idle = if soak.cycles() > cycles { 0 } else { idle + 1 };
+        cycles = soak.cycles();
+        if idle > STANDSTILL && plan.swap_every > 0 {
+            let stopped = format!("no pod was tried in {STANDSTILL} rounds");
+            soak.report.violated(vec![stopped]);
+            break;
         }
     }
     Ok(soak.finish())

@@ -99,8 +99,8 @@ pub fn reach_of_broken_slice(json: &[u8]) -> Reach {
     salvage::reach(json)
 }
 
-/// The devices that a claim holds which could not be read; as many as can be told.
-pub fn devices_of_broken_claim(json: &[u8]) -> Vec<DeviceResult> {
+/// The devices that a claim holds which could not be read; as many as can be told. `None`: it is not allocated.
+pub fn devices_of_broken_claim(json: &[u8]) -> Option<Vec<DeviceResult>> {
     salvage::devices(json)
 }
 

@@ -25,7 +25,7 @@ pub(super) struct Soak {
     #[arg(long, value_name = "N", default_value_t = 100)]
     swap_every: u64,
 
-    /// Cycles that a new version runs beside the active one before it serves
+    /// Cycles that a new version runs beside the active one before it serves, for a minute on the clock at most
     #[arg(long, value_name = "N", default_value_t = 5)]
     check: u32,
 

@@ -331,3 +331,48 @@ fn replicas_beyond_reason() {
         }
     }
 }
+
+#[test]
+fn what_other_objects_hide_is_told_although_the_pod_is_placed() {
+    // A claim of somebody else whose allocation has a pool of the wrong type, and a slice of another node.
+    let held = |result: Value| {
+        json!({"apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim", "metadata": {"name": "held", "namespace": "other"},
+            "spec": {"devices": {"requests": [request("r")]}},
+            "status": {"allocation": {"devices": {"results": [result]}}}})
+    };
+    let slice_of = |name: &str, value: Value| {
+        json!({"apiVersion": "resource.k8s.io/v1", "kind": "ResourceSlice", "metadata": {"name": name}, "spec": {
+            "driver": "gpu.example.com", "nodeName": "n9", "pool": {"name": "n9", "generation": 1, "resourceSliceCount": 1},
+            "devices": [{"name": "gpu-0", "attributes": {"a": {"bool": value}}}]}})
+    };
+    for (other, told) in [
+        (
+            held(
+                json!({"request": "r", "driver": "gpu.example.com", "pool": 7, "device": "gpu-0"}),
+            ),
+            "of the devices that it holds, 0 could be read",
+        ),
+        (
+            slice_of("s9", "yes".into()),
+            "no pod that asks for devices goes to the nodes that it reaches",
+        ),
+    ] {
+        let name = other["metadata"]["name"].as_str().unwrap().to_owned();
+        let mut objects = cluster(vec![]);
+        objects.push(other);
+        let output = simulate("hides", list(objects).to_string().into_bytes()).json();
+        assert_eq!(output["pods"][0]["verdict"], "scheduled");
+        let warnings = output["warnings"].to_string();
+        assert!(
+            warnings.contains(told) && warnings.contains(&name),
+            "{warnings}"
+        );
+    }
+    let healthy = held(
+        json!({"request": "r", "driver": "gpu.example.com", "pool": "elsewhere", "device": "gpu-0"}),
+    );
+    let mut objects = cluster(vec![]);
+    objects.extend([healthy, slice_of("s9", true.into())]);
+    let output = simulate("healthy", list(objects).to_string().into_bytes()).json();
+    assert_eq!(output["warnings"], json!([]));
+}

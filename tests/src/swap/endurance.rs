@@ -118,6 +118,17 @@ fn a_plugin_that_allocates_nothing_is_found_out() {
 }
 
 #[test]
+fn a_plugin_that_lets_no_pod_into_the_queue_ends_the_run() {
+    let finished = crate::command::dractl(&["soak", "--cycles", "20", "--limit", "host-calls=2"]);
+    assert_eq!(finished.status, 1, "{}", finished.stderr);
+    assert!(
+        finished.stdout.contains("no pod was tried in"),
+        "{}",
+        finished.stdout
+    );
+}
+
+#[test]
 fn fifty_swaps_leave_one_instance() {
     let plugin = real(&json!({}));
     let policy = Policy {

@@ -46,12 +46,15 @@ pub(super) fn reach(json: &[u8]) -> Reach {
     }
 }
 
-pub(super) fn devices(json: &[u8]) -> Vec<DeviceResult> {
+pub(super) fn devices(json: &[u8]) -> Option<Vec<DeviceResult>> {
     let value = serde_json::from_slice::<Value>(json).unwrap_or_default();
-    let results = value
-        .pointer("/status/allocation/devices/results")
+    let allocation = value
+        .pointer("/status/allocation")
+        .filter(|allocation| !allocation.is_null())?;
+    let results = allocation
+        .pointer("/devices/results")
         .and_then(Value::as_array);
-    results.into_iter().flatten().filter_map(device).collect()
+    Some(results.into_iter().flatten().filter_map(device).collect())
 }
 
 fn device(result: &Value) -> Option<DeviceResult> {

@@ -461,6 +461,7 @@ fn devices_of_a_claim_that_cannot_be_read() {
         {"request": "a", "driver": "d", "pool": "p", "device": "w", "adminAccess": true}]}}});
     assert!(read_claim(&json).is_err());
     let devices: Vec<String> = devices_of_broken_claim(&bytes(&json))
+        .unwrap()
         .iter()
         .map(|d| {
             format!(
@@ -470,7 +471,8 @@ fn devices_of_a_claim_that_cannot_be_read() {
         })
         .collect();
     assert_eq!(devices, ["r/s d/p/v false", "a d/p/w true"]);
-    assert_eq!(devices_of_broken_claim(b"{"), []);
+    assert_eq!(devices_of_broken_claim(b"{"), None);
+    assert_eq!(devices_of_broken_claim(br#"{"status":{}}"#), None);
 }
 
 #[test]
