@@ -222,10 +222,14 @@ impl<'a> Search<'a, '_> {
 
     /// Works out which candidates a constraint may accept after this one.
     fn narrow(&mut self, constraint: usize, position: usize) {
-        let value = self.value(constraint, position);
-        let picked = value.map_or(&[][..], values);
         let is_first = self.lists.bindings.accepted[constraint] == 0;
-        if self.plan.constraints[constraint].distinct {
+        let distinct = self.plan.constraints[constraint].distinct;
+        // Equal to a single value there is nothing but that value.
+        if !is_first && !distinct && self.lists.bindings.common[constraint].len() <= 1 {
+            return;
+        }
+        let picked = self.value(constraint, position).map_or(&[][..], values);
+        if distinct {
             if !is_first {
                 self.lists.bindings.save(constraint);
             }
@@ -242,7 +246,7 @@ impl<'a> Search<'a, '_> {
             return;
         }
         let common = &self.lists.bindings.common[constraint];
-        if common.len() <= 1 || common.iter().all(|value| picked.contains(value)) {
+        if common.iter().all(|value| picked.contains(value)) {
             return;
         }
         self.lists.bindings.save(constraint);

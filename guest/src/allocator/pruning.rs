@@ -100,13 +100,16 @@ impl Search<'_, '_> {
             let (mut fewest, mut fewest_possible) = (u32::MAX, None);
             for next in group.clone() {
                 let missing = self.lists.wants[next].needed - k;
-                let Some(own) = self.possible(next, start, &mut count)? else {
+                let alone = group.len() == 1;
+                let Some(own) = self.possible(next, start, alone, &mut count)? else {
                     return Ok(None);
                 };
                 fewest = fewest.min(missing);
                 if own >= missing {
                     fewest_possible = Some(missing.min(fewest_possible.unwrap_or(u32::MAX)));
-                    self.unite();
+                    if !alone {
+                        self.unite();
+                    }
                 }
             }
             if self.plan.has_alternatives && self.may_exceed_limit(first, fewest, want, &mut count)
@@ -130,14 +133,13 @@ impl Search<'_, '_> {
         Ok(None)
     }
 
-    /// How many devices the want could get, from candidate `start` on; which ones is left in [`Lists::possible`]. `None` if not
-    /// everything is known.
-    ///
-    /// [`Lists::possible`]: super::lists::Lists::possible
+    /// How many devices the want could get, from candidate `start` on. `None` if not everything is known. Which ones: added to
+    /// the union if the want is alone, left in [`Lists::possible`] if there are alternatives.
     fn possible(
         &mut self,
         next: usize,
         start: usize,
+        alone: bool,
         count: &mut Count,
     ) -> Result<Option<u32>, Halt> {
         let words = self.lists.free.len();
@@ -146,8 +148,10 @@ impl Search<'_, '_> {
         if wanted.all.is_some() || constraints.len() > FURTHEST {
             return Ok(None);
         }
-        self.lists.possible.clear();
-        self.lists.possible.resize(words, 0);
+        if !alone {
+            self.lists.possible.clear();
+            self.lists.possible.resize(words, 0);
+        }
         if wanted.needed == 0 {
             return Ok(Some(0));
         }
@@ -176,7 +180,11 @@ impl Search<'_, '_> {
             let possible = free & matching[word];
             if possible != 0 {
                 let possible = possible & self.agreeing(wanted, word);
-                self.lists.possible[word] = possible;
+                if alone {
+                    self.lists.union[word] |= possible;
+                } else {
+                    self.lists.possible[word] = possible;
+                }
                 own += possible.count_ones();
             }
         }
