@@ -151,7 +151,7 @@ impl Default for Instance {
     fn default() -> Self {
         let config = Config::default();
         Self {
-            view: View::new(&config.profile),
+            view: View::new(&config),
             config,
         }
     }
@@ -216,7 +216,7 @@ impl Plugin {
             host.log(Level::Warn, &note, &[]);
         }
         self.instance = Instance {
-            view: View::new(&config.profile),
+            view: View::new(&config),
             config,
         };
         Ok(())
@@ -307,7 +307,9 @@ impl Plugin {
     /// See [`filter`].
     pub fn filter(&mut self, host: &dyn Host, cycle: &Cycle, nodes: &[Slot]) -> Answers {
         let state = &mut cycle.state.borrow_mut();
-        filter::filter(&mut self.instance, host, state, nodes)
+        let answers = filter::filter(&mut self.instance, host, state, nodes);
+        self.instance.view.tell_counts(host);
+        answers
     }
 
     /// See [`post_filter`].
@@ -340,6 +342,7 @@ impl Plugin {
         let mut state = cycle.state.borrow_mut();
         let (status, plan) =
             reserve::reserve(&mut self.instance, host, &cycle.pod, &mut state, node);
+        self.instance.view.tell_counts(host);
         (status, plan.encode())
     }
 
@@ -412,6 +415,10 @@ impl Plugin {
 
     fn catch_up(&mut self, host: &dyn Host) -> Result<(), String> {
         let Instance { config, view } = &mut self.instance;
+        // A cycle that lives has numbers of expressions.
+        if !config.caches && Rc::strong_count(&self.alive) == 1 {
+            *view = View::new(config);
+        }
         view.catch_up(host, &config.profile)
     }
 }

@@ -340,8 +340,8 @@ impl Search<'_, '_> {
         }
         for selector in &request.selectors {
             let device = DeviceRef {
+                content: entry.contents[candidate.index as usize],
                 slot: candidate.slot,
-                version: entry.version,
                 index: candidate.index,
                 driver: &entry.slice.driver,
                 device,

@@ -13,7 +13,7 @@ use super::{DONE, NOT_PLACED, Streams, built_in};
 use crate::clock::Stopwatch;
 use crate::cluster::Cluster;
 use crate::cycle::Strategy;
-use crate::plugin::{LogLevel, Plugin};
+use crate::plugin::{self, LogLevel, Plugin};
 use crate::report::collect::{Measured, collect};
 use crate::report::table::{self, Detail};
 use crate::report::{Report, WarningReport, json, objects};
@@ -98,11 +98,14 @@ impl Simulate {
         let stopwatch = Stopwatch::start();
         let plugin = built_in::load(
             self.plugin.as_deref(),
-            &self.sandbox.applied_to(built_in::settings(
-                &self.profile,
-                &self.features,
-                self.search_steps,
-            )),
+            &plugin::Settings {
+                counts: self.stats,
+                ..self.sandbox.applied_to(built_in::settings(
+                    &self.profile,
+                    &self.features,
+                    self.search_steps,
+                ))
+            },
         )?;
         let mut loaded = read(
             &self.inputs,
@@ -133,9 +136,12 @@ impl Simulate {
             input_errors,
             unreadable_pods,
             uids,
+            read,
         } = loaded;
         let start = cluster.clock();
         let cluster = Arc::new(Mutex::new(cluster));
+        // Never taken apart: the program ends with it, and that would take a third of the time that reading it took.
+        std::mem::forget(cluster.clone());
         let settings = Settings {
             strategy: if self.first_feasible {
                 Strategy::FirstFeasible
@@ -151,6 +157,7 @@ impl Simulate {
             ..Settings::default()
         };
         let load = stopwatch.nanoseconds();
+        let before = plugin.stats();
 
         let stopwatch = Stopwatch::start();
         let mut scheduler = Scheduler::new(cluster.clone(), plugin.clone(), settings)?;
@@ -167,8 +174,9 @@ impl Simulate {
         if self.stats {
             report = report.with_stats(Measured {
                 load,
+                read,
                 elapsed,
-                calls: plugin.stats(),
+                calls: plugin.stats().since(&before),
                 counts: scheduler.counts(),
             });
         }
