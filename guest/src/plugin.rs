@@ -136,6 +136,8 @@ const DESCRIPTION: Description = Description {
 #[derive(Default)]
 pub struct Plugin {
     instance: Instance,
+    /// Pods that wait.
+    waiting: hints::ParsedPods,
     /// One handle per living cycle is shared with it.
     alive: Rc<()>,
 }
@@ -255,13 +257,16 @@ impl Plugin {
     }
 
     fn hint(
-        &self,
+        &mut self,
         host: &dyn Host,
         event: &Result<hints::Decoded, String>,
         pod: &Object,
     ) -> Result<Hint, String> {
         let event = event.as_ref().map_err(Clone::clone)?;
-        let pod = wire::pod(&pod.json).map_err(|problem| problem.to_string())?;
+        if !self.instance.config.caches {
+            self.waiting = hints::ParsedPods::default();
+        }
+        let pod = self.waiting.get(pod)?;
         Ok(event.hint(self.instance.profile(), &pod, || self.resolve(host, &pod)))
     }
 

@@ -64,6 +64,10 @@ pub(super) struct Simulate {
     #[arg(long)]
     stats: bool,
 
+    /// Let the plugin remember nothing from call to call: slow, and for tests of what it remembers
+    #[arg(long, hide = true)]
+    no_caches: bool,
+
     /// Name every node of a reason, not only the first 20
     #[arg(long)]
     all_nodes: bool,
@@ -104,6 +108,7 @@ impl Simulate {
                     &self.profile,
                     &self.features,
                     self.search_steps,
+                    !self.no_caches,
                 ))
             },
         )?;

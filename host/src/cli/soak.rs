@@ -117,7 +117,7 @@ impl Soak {
     fn versions(&self) -> anyhow::Result<Versions> {
         let settings = self
             .sandbox
-            .applied_to(built_in::settings(&self.profile, &[], None));
+            .applied_to(built_in::settings(&self.profile, &[], None, true));
         let source = |file: Option<&PathBuf>| {
             let (bytes, name) = bytes_of(file.map(PathBuf::as_path))?;
             anyhow::Ok(Source {
