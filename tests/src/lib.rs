@@ -23,6 +23,8 @@ mod contract;
 #[cfg(test)]
 mod end_to_end;
 #[cfg(test)]
+mod faults;
+#[cfg(test)]
 mod features;
 #[cfg(test)]
 mod fixture;
