@@ -40,11 +40,11 @@ pub struct PodClaim<C> {
 
 /// The claim that an entry names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct ClaimName<'a> {
+pub struct ClaimName<'a> {
     /// `None`: this entry needs no claim.
-    name: Option<&'a str>,
+    pub name: Option<&'a str>,
     /// Whether the claim was generated, so that its owner must be the pod.
-    check_owner: bool,
+    pub check_owner: bool,
 }
 
 /// The pod's claims in the order of its spec; the first trouble ends the walk and is returned as text.
@@ -61,7 +61,7 @@ pub fn pod_claims<C: Borrow<ResourceClaim>, E: From<String>>(
     let mut claims = Vec::with_capacity(pod.resource_claims.len());
     let statuses = statuses(pod);
     for (entry, pod_claim) in pod.resource_claims.iter().enumerate() {
-        let ClaimName { name, check_owner } = claim_name(pod, pod_claim, &statuses)?;
+        let ClaimName { name, check_owner } = named(pod, pod_claim, &statuses)?;
         let Some(name) = name else { continue };
         let claim = get(&pod.meta.namespace, name)?;
         let meta = &claim.borrow().meta;
@@ -88,7 +88,14 @@ fn statuses(pod: &Pod) -> BTreeMap<&str, Option<&str>> {
 ///
 /// # Errors
 /// When the claim was not generated yet, or the entry has no source.
-fn claim_name<'a>(
+pub fn claim_name<'a>(
+    pod: &'a Pod,
+    pod_claim: &'a PodResourceClaim,
+) -> Result<ClaimName<'a>, String> {
+    named(pod, pod_claim, &statuses(pod))
+}
+
+fn named<'a>(
     pod: &'a Pod,
     pod_claim: &'a PodResourceClaim,
     statuses: &BTreeMap<&'a str, Option<&'a str>>,

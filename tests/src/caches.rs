@@ -180,7 +180,8 @@ const CHANGES: [(&str, Change, &[&str]); 16] = [
 fn verdicts(instance: &mut dyn SchedulingInstance, cluster: &Mutex<Cluster>) -> Vec<String> {
     let (at, nodes) = {
         let cluster = cluster.lock().unwrap_or_else(PoisonError::into_inner);
-        let nodes = cluster.list(&Kind::new("Node"));
+        let kind = Kind::new("Node");
+        let nodes = cluster.list(&kind);
         let mut nodes: Vec<_> = nodes
             .map(|entry| (entry.object.id().name.to_string(), entry.slot))
             .collect();

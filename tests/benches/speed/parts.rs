@@ -7,7 +7,7 @@ use dractl::cluster::Cluster;
 use dractl::cycle::Strategy;
 use dractl::manifest;
 use dractl::object::{Kind as ObjectKind, Object};
-use dractl::plugin::{CompileCache, Plugin, Runtime, SchedulingInstance, Scope, Slot};
+use dractl::plugin::{CompileCache, Runtime, SchedulingInstance, Scope, Slot};
 use dractl::scheduler::chooser::OneAtATime;
 use serde_json::json;
 
@@ -21,7 +21,8 @@ fn lock(cluster: &Mutex<Cluster>) -> MutexGuard<'_, Cluster> {
 
 fn slots(cluster: &Mutex<Cluster>) -> Vec<Slot> {
     let cluster = lock(cluster);
-    let nodes = cluster.list(&ObjectKind::new("Node"));
+    let kind = ObjectKind::new("Node");
+    let nodes = cluster.list(&kind);
     nodes.map(|entry| entry.slot).collect()
 }
 
