@@ -5,6 +5,8 @@ pub mod native;
 #[cfg(test)]
 mod build_script;
 #[cfg(test)]
+mod caches;
+#[cfg(test)]
 mod cel_cases;
 #[cfg(test)]
 mod cel_figures;

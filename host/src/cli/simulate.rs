@@ -13,7 +13,7 @@ use super::{DONE, NOT_PLACED, Streams, built_in};
 use crate::clock::Stopwatch;
 use crate::cluster::Cluster;
 use crate::cycle::Strategy;
-use crate::plugin::{LogLevel, Plugin};
+use crate::plugin::{self, LogLevel, Plugin};
 use crate::report::collect::{Measured, collect};
 use crate::report::table::{self, Detail};
 use crate::report::{Report, WarningReport, json, objects, page};
@@ -64,6 +64,10 @@ pub(super) struct Simulate {
     #[arg(long)]
     stats: bool,
 
+    /// Let the plugin remember nothing from call to call: slow, and for tests of what it remembers
+    #[arg(long, hide = true)]
+    no_caches: bool,
+
     /// Name every node of a reason, not only the first 20
     #[arg(long)]
     all_nodes: bool,
@@ -100,11 +104,15 @@ impl Simulate {
         let stopwatch = Stopwatch::start();
         let plugin = built_in::load(
             self.plugin.as_deref(),
-            &self.sandbox.applied_to(built_in::settings(
-                &self.profile,
-                &self.features,
-                self.search_steps,
-            )),
+            &plugin::Settings {
+                counts: self.stats,
+                ..self.sandbox.applied_to(built_in::settings(
+                    &self.profile,
+                    &self.features,
+                    self.search_steps,
+                    !self.no_caches,
+                ))
+            },
         )?;
         let mut loaded = read(
             &self.inputs,
@@ -135,9 +143,12 @@ impl Simulate {
             input_errors,
             unreadable_pods,
             uids,
+            read,
         } = loaded;
         let start = cluster.clock();
         let cluster = Arc::new(Mutex::new(cluster));
+        // Never taken apart: the program ends with it, and that would take a third of the time that reading it took.
+        std::mem::forget(cluster.clone());
         let settings = Settings {
             input_errors,
             ..self.settings()
@@ -147,6 +158,7 @@ impl Simulate {
             _ => BTreeSet::new(),
         };
         let load = stopwatch.nanoseconds();
+        let before = plugin.stats();
 
         let stopwatch = Stopwatch::start();
         let mut scheduler = Scheduler::new(cluster.clone(), plugin.clone(), settings)?;
@@ -163,8 +175,9 @@ impl Simulate {
         if self.stats {
             report = report.with_stats(Measured {
                 load,
+                read,
                 elapsed,
-                calls: plugin.stats(),
+                calls: plugin.stats().since(&before),
                 counts: scheduler.counts(),
             });
         }
