@@ -9,6 +9,8 @@ use clap::{Parser, Subcommand};
 use crate::report::table::Colour;
 
 mod built_in;
+mod choice;
+mod explain;
 mod input;
 mod plugin;
 mod sandbox;
@@ -34,6 +36,8 @@ struct Cli {
 enum Command {
     /// Place the pending pods of a cluster dump or of manifests
     Simulate(simulate::Simulate),
+    /// Say why a pod is placed where it is, or not at all: per node, request and device
+    Explain(explain::Explain),
     /// Run plugins under a load with faults and swaps, and count what must not happen
     Soak(soak::Soak),
     /// Look at a plugin, try it, or write the built-in one to a file
@@ -84,6 +88,7 @@ where
     let result = match Cli::try_parse_from(args) {
         Ok(cli) => match cli.command {
             Command::Simulate(simulate) => simulate.run(&mut streams),
+            Command::Explain(explain) => explain.run(&mut streams),
             Command::Soak(soak) => soak.run(&mut streams),
             Command::Plugin(command) => command.run(&mut streams),
         },
