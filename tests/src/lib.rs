@@ -21,6 +21,8 @@ mod contract;
 #[cfg(test)]
 mod end_to_end;
 #[cfg(test)]
+mod explain;
+#[cfg(test)]
 mod features;
 #[cfg(test)]
 mod fixture;

@@ -74,7 +74,12 @@ fn has_type(value: &Value, name: &str) -> bool {
 
 /// Violations of the published schema.
 pub fn check(output: &Value) -> Vec<String> {
-    let schema: Value = serde_json::from_str(SCHEMA).unwrap();
+    check_against(SCHEMA, output)
+}
+
+/// Violations of some schema.
+pub fn check_against(schema: &str, output: &Value) -> Vec<String> {
+    let schema: Value = serde_json::from_str(schema).unwrap();
     let mut found = Vec::new();
     violations(&schema, &schema, output, "", &mut found);
     found

@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use crate::cluster::Cluster;
 use crate::explain::{Answer, Standing};
+use crate::plugin::Code;
 use crate::scheduler::outcome::{Ended, PodOutcome};
 
 use super::collect;
@@ -31,6 +32,7 @@ pub use nearest::Nearest;
 pub use needs::{ConstraintNeed, Need, RequestNeed};
 
 use node::{Said, View};
+use phrase::some_of;
 
 /// All of it.
 #[derive(Clone, Debug, Serialize)]
@@ -154,7 +156,9 @@ pub fn collect(
         .collect();
     let groups = groups::of(&views);
     let needs = needs::of(&answer.pod, cluster);
-    let (ahead, notes) = (ahead::of(answer, cluster), notes(answer, report.as_ref()));
+    let ahead = ahead::of(answer, cluster);
+    let mut notes = notes(answer, report.as_ref());
+    notes.extend(disagreement(answer, &views));
     let facts = summary::Facts {
         answer,
         report: report.as_ref(),
@@ -272,6 +276,33 @@ fn notes(answer: &Answer, report: Option<&PodReport>) -> Vec<String> {
         notes.push("the pod was not tried: the scheduler gave up before its turn".to_owned());
     }
     notes
+}
+
+/// The decision and its reasons come from the same functions. If they differ, nobody should trust the reasons.
+fn disagreement(answer: &Answer, views: &[View]) -> Option<String> {
+    let outcome = answer.outcome.as_ref()?;
+    let aborted = match &outcome.ended {
+        Ended::Failed(failure) => failure.status.code == Code::Error,
+        Ended::Bound { .. } => false,
+        Ended::Open | Ended::Refused(_) => true,
+    };
+    if aborted || answer.silence.is_some() {
+        return None;
+    }
+    let fits = |name: &str| outcome.feasible.iter().any(|node| **node == *name);
+    let differs = |view: &&View| view.found.is_empty() != fits(&view.name);
+    let differing: Vec<&str> = views
+        .iter()
+        .filter(differs)
+        .map(|view| view.name.as_str())
+        .collect();
+    let names = some_of(&differing, 4, differing.len());
+    (!differing.is_empty()).then(|| {
+        format!(
+            "the decision of {} and its reasons differ about {names}: a defect of the plugin, please report it",
+            answer.plugin
+        )
+    })
 }
 
 fn reason_reports(found: &[node::Found]) -> Vec<ReasonReport> {

@@ -55,6 +55,7 @@ pub fn lines(view: &View) -> Vec<String> {
             "other-node" => format!("for node {}", slices.nodes),
             "selector" => format!("for nodes with {}", slices.nodes),
             "device-nodes" => "whose devices name other nodes".to_owned(),
+            "nowhere" => "which names no nodes at all".to_owned(),
             other => other.to_owned(),
         };
         lines.push(format!(
@@ -242,6 +243,7 @@ fn of_pool(pool: &Pool) -> String {
             pool.slices, pool.expected
         ),
         ("invalid", Some(name)) => format!("invalid, device {name} is there twice"),
+        ("stale", _) => "every slice that this node reaches is of an older generation".to_owned(),
         (state, _) => state.to_owned(),
     };
     format!(

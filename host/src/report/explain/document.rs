@@ -17,6 +17,29 @@ pub struct Document {
     pub unreachable: Vec<Unreachable>,
 }
 
+impl Document {
+    /// From JSON; none if a field that is known has another type.
+    pub fn read(value: &Value) -> Option<Self> {
+        serde_json::from_value(without_nulls(value)).ok()
+    }
+}
+
+/// What is null is as good as absent.
+fn without_nulls(value: &Value) -> Value {
+    match value {
+        Value::Object(fields) => {
+            let there = fields.iter().filter(|(_, value)| !value.is_null());
+            Value::Object(
+                there
+                    .map(|(name, value)| (name.clone(), without_nulls(value)))
+                    .collect(),
+            )
+        }
+        Value::Array(items) => Value::Array(items.iter().map(without_nulls).collect()),
+        other => other.clone(),
+    }
+}
+
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 #[allow(missing_docs, reason = "documented in the schema")]
@@ -77,7 +100,7 @@ pub struct Claim {
 pub struct Request {
     pub name: String,
     pub class: String,
-    pub count: Option<u64>,
+    pub count: Option<i64>,
     pub admin_access: bool,
     pub looked: u64,
     pub matching: u64,
@@ -120,6 +143,7 @@ pub struct Reason {
     pub devices: Vec<String>,
     pub message: String,
     pub index: Option<u64>,
+    pub attribute: String,
     pub class: String,
     pub expression: String,
     pub part: String,

@@ -61,10 +61,7 @@ impl View {
                 fixes: native::fix(obstacle, &name).into_iter().collect(),
             })
             .collect();
-        let document: Option<Document> = answer
-            .document
-            .as_ref()
-            .and_then(|document| serde_json::from_value(document.clone()).ok());
+        let document: Option<Document> = answer.document.as_ref().and_then(Document::read);
         match (&document, &answer.document) {
             (Some(document), _) => found.extend(of_document(document, plugin)),
             (None, Some(_)) => found.push(Found {
@@ -154,7 +151,8 @@ fn of_document(document: &Document, plugin: &str) -> Vec<Found> {
     for claim in &document.claims {
         found.extend(claim.reasons.iter().map(|reason| of_claim(claim, reason)));
         for alternatives in by_parent(&claim.requests) {
-            found.extend(of_alternatives(claim, alternatives, &labels));
+            let short = of_alternatives(claim, alternatives, &labels);
+            found.extend(short.map(|short| with_constraints(short, claim)));
         }
         let blocking = claim.constraints.iter().filter(|one| blocks(one, claim));
         found.extend(blocking.map(|one| of_constraint(claim, one)));
@@ -309,7 +307,9 @@ fn shortage(request: &Request) -> (Phrase, u64, String) {
     }
     // What could still become free.
     let hopeful = of(&["in-use", "counter", "taint", "pool-incomplete"]);
-    let wanted = request.count.unwrap_or(1);
+    let wanted = request
+        .count
+        .map_or(1, |count| u64::try_from(count).unwrap_or_default());
     let hopeless = wanted.saturating_sub(request.free + hopeful);
     let taints = if of(&["taint"]) > 0 { 1 } else { 0 };
     let weight = request.missing + taints + 10 * hopeless;
@@ -377,6 +377,23 @@ fn share(reason: &Reason) -> Phrase {
         .number(reason.count)
         .text(" ")
         .then(reasons::of_devices(reason))
+}
+
+/// Devices that are to be freed have to suit the constraints as well.
+fn with_constraints(mut short: Found, claim: &Claim) -> Found {
+    let suits = claim.constraints.iter().filter(|constraint| {
+        constraint.needed > 1 && (constraint.requests.is_empty() || constraint.requests.contains(&short.request))
+    });
+    if !short.fixes.is_empty() && matches!(short.kind.as_str(), "in-use" | "taint" | "counter") {
+        short.fixes.extend(suits.map(|constraint| {
+            let how = if constraint.distinct { "different" } else { "equal" };
+            format!(
+                "{} devices must then be free with {how} {}",
+                constraint.needed, constraint.attribute
+            )
+        }));
+    }
+    short
 }
 
 /// Whether a constraint says more than that its requests have too few devices.

@@ -137,11 +137,15 @@ pub fn of_devices(reason: &Reason) -> Phrase {
             )),
             None => Phrase::of("share a counter that is used up"),
         },
-        "constraint-alone" => match reason.message.as_str() {
-            "" => Phrase::of("without an attribute that a constraint compares"),
-            message => Phrase::of(format!("against a constraint: {message}")),
-        },
+        "constraint-alone" => Phrase::of(format!("without {}", attribute(reason))),
         _ => unknown(reason),
+    }
+}
+
+fn attribute(reason: &Reason) -> &str {
+    match reason.attribute.as_str() {
+        "" => "an attribute that a constraint compares",
+        attribute => attribute,
     }
 }
 
@@ -235,10 +239,10 @@ pub fn of_request(request: &Request, reason: &Reason) -> Option<Phrase> {
     let devices = some_of(&names(&reason.devices), SHOWN, reason.devices.len());
     Some(match reason.kind.as_str() {
         "all-spoiled" => Phrase::of(format!(
-            "all matching devices are wanted, and {devices} cannot be had"
+            "every matching device is wanted, and {devices} cannot be had"
         )),
         "all-without-device" => Phrase::of(format!(
-            "all devices of class {} that match are wanted, and there is none",
+            "every matching device of class {} is wanted, and there is none",
             request.class
         )),
         "budget" => match reason.steps {
@@ -314,7 +318,9 @@ pub fn device_fix(reason: &Reason, missing: u64) -> Option<String> {
         | "class-selector"
         | "request-selector-error"
         | "class-selector-error" => return hint(reason).or_else(|| other_value(reason)),
-        "constraint-alone" => format!("have the driver publish the attribute for {}", devices()),
+        "constraint-alone" => {
+            format!("have the driver publish {} for {}", attribute(reason), devices())
+        }
         _ => return None,
     })
 }

@@ -1,7 +1,7 @@
 //! The answer in a paragraph. The first sentence names what the pod needs and what keeps it from running, in facts.
 
 use crate::cycle::Point;
-use crate::explain::{Answer, Standing};
+use crate::explain::{Answer, Earlier, Standing};
 use crate::filters::{Held, held};
 use crate::report::{ClaimReport, PodReport, Verdict};
 use crate::scheduler::outcome::Ended;
@@ -139,40 +139,11 @@ fn refused(facts: &Facts<'_>, report: Option<&PodReport>) -> Vec<String> {
         let at = at.map(|at| format!(" (at {at})")).unwrap_or_default();
         return vec![format!("{}: {message}{at}.", subject(facts))];
     }
-    let all = facts.views.len();
-    let mut parts: Vec<String> = causes
-        .iter()
-        .take(GROUPS)
-        .map(|group| format!("{}: {}", who(group, facts, all), group.phrase()))
-        .collect();
-    let rest: usize = causes
-        .iter()
-        .skip(GROUPS)
-        .map(|group| group.nodes.len())
-        .sum();
-    if rest > 0 {
-        parts.push(format!(
-            "{}: other reasons, below",
-            counted(rest as u64, "node", "nodes")
-        ));
-    }
-    let fit = facts.groups.iter().filter(|group| group.fits());
-    let fit: usize = fit.map(|group| group.nodes.len()).sum();
-    let lead = match report.map(|report| report.verdict) {
-        Some(Verdict::Error) if fit > 0 => format!(
-            "the attempt is aborted, though {} would do",
-            counted(fit as u64, "node", "nodes")
-        ),
-        Some(Verdict::Error) => "the attempt is aborted".to_owned(),
-        Some(Verdict::Waiting) => "and waits".to_owned(),
-        _ if all == 0 => "there is no node".to_owned(),
-        _ => "no node has that".to_owned(),
-    };
-    let lead = match facts.needs.is_empty() {
-        true if lead == "no node has that" => "no node takes it".to_owned(),
-        _ => lead,
-    };
-    let mut sentences = vec![format!("{}; {lead}: {}.", subject(facts), parts.join("; "))];
+    let mut sentences = vec![format!(
+        "{}, {}.",
+        subject(facts),
+        because(facts, report, &causes)
+    )];
     let past_filter = report.is_some_and(|report| {
         let late = |point: Point| report.at.as_deref() == Some(point.to_string().as_str());
         [
@@ -191,13 +162,46 @@ fn refused(facts: &Facts<'_>, report: Option<&PodReport>) -> Vec<String> {
     sentences
 }
 
+/// Which nodes do not have that, and why.
+fn because(facts: &Facts<'_>, report: Option<&PodReport>, causes: &[&Group]) -> String {
+    let all = facts.views.len();
+    let mut parts: Vec<String> = causes
+        .iter()
+        .take(GROUPS)
+        .map(|group| format!("{} {}", who(group, facts, all), group.phrase()))
+        .collect();
+    let rest: usize = causes
+        .iter()
+        .skip(GROUPS)
+        .map(|group| group.nodes.len())
+        .sum();
+    if rest > 0 {
+        let nodes = counted(rest as u64, "more node", "more nodes");
+        parts.push(format!("{nodes} for other reasons"));
+    }
+    let fit = facts.groups.iter().filter(|group| group.fits());
+    let fit: usize = fit.map(|group| group.nodes.len()).sum();
+    let lead = match report.map(|report| report.verdict) {
+        Some(Verdict::Error) if fit > 0 => format!(
+            "but the attempt is aborted, though {} would do: ",
+            counted(fit as u64, "node", "nodes")
+        ),
+        Some(Verdict::Error) => "but the attempt is aborted: ".to_owned(),
+        Some(Verdict::Waiting) => "and waits: ".to_owned(),
+        _ if parts.len() == 1 => "but ".to_owned(),
+        _ if facts.needs.is_empty() => "but no node takes it: ".to_owned(),
+        _ => "but no node has that: ".to_owned(),
+    };
+    lead + &parts.join("; ")
+}
+
 /// What stands in the way whatever the node.
 fn everywhere(facts: &Facts<'_>) -> Vec<String> {
     let mut texts: Vec<String> = Vec::new();
     let missing = facts.needs.iter().filter_map(needs::missing);
     texts.extend(missing.map(|phrase| phrase.to_string()));
     for found in facts.groups.iter().flat_map(|group| &group.found) {
-        let told = found.kind == "claim-missing" && !texts.is_empty();
+        let told = matches!(found.kind.as_str(), "claim-missing" | "status") && !texts.is_empty();
         let text = found.phrase.to_string();
         if found.everywhere && !told && !texts.contains(&text) {
             texts.push(text);
@@ -212,9 +216,10 @@ fn who(group: &Group, facts: &Facts<'_>, all: usize) -> String {
         .first()
         .and_then(|&index| facts.views.get(index));
     match (group.nodes.len(), first) {
-        (1, Some(view)) => view.name.clone(),
-        (count, _) if count == all => format!("all {count} nodes"),
-        (count, _) => format!("{count} nodes"),
+        (1, Some(view)) => format!("on {}", view.name),
+        (2, _) if all == 2 => "on both nodes".to_owned(),
+        (count, _) if count == all => format!("on all {count} nodes"),
+        (count, _) => format!("on {count} nodes"),
     }
 }
 
@@ -366,26 +371,24 @@ fn ahead(facts: &Facts<'_>) -> Option<String> {
         })
         .collect();
     let all = facts.ahead.len();
-    let what = match all {
-        1 => "1 pod ahead of it in the queue wants".to_owned(),
-        count => format!("{count} pods ahead of it in the queue want"),
-    };
     let names = some_of(&names, NAMES, all);
-    Some(match facts.answer.after_queue {
-        true => {
-            let placed = |earlier: &&crate::explain::Earlier| {
-                let ended = earlier.outcome.as_ref().map(|outcome| &outcome.ended);
-                matches!(ended, Some(Ended::Bound { .. }))
-            };
-            let placed = facts.answer.ahead.iter().filter(placed).count();
-            format!(
-                "{} of {} ahead of it were placed first; {what} the same devices: {names}.",
-                placed,
-                counted(facts.answer.ahead.len() as u64, "pod", "pods")
-            )
-        }
-        false => format!(
-            "{what} the same devices: {names}; this answer is for the devices as they are now, --after-queue places those pods first."
+    if facts.answer.after_queue {
+        let placed = |earlier: &&Earlier| {
+            let ended = earlier.outcome.as_ref().map(|outcome| &outcome.ended);
+            matches!(ended, Some(Ended::Bound { .. }))
+        };
+        let placed = facts.answer.ahead.iter().filter(placed).count();
+        let queue = counted(facts.answer.ahead.len() as u64, "pod", "pods");
+        return Some(format!(
+            "Of {queue} ahead of it in the queue {placed} were placed first; those that want the same devices: {names}."
+        ));
+    }
+    Some(match all {
+        1 => format!(
+            "1 pod ahead of it in the queue wants the same devices ({names}); --after-queue places it first."
+        ),
+        _ => format!(
+            "{all} pods ahead of it in the queue want the same devices ({names}); --after-queue places them first."
         ),
     })
 }
