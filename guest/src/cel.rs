@@ -25,6 +25,7 @@ mod issues;
 mod macros;
 mod node;
 mod parse;
+mod parts;
 #[cfg(test)]
 mod tests;
 mod time;
@@ -32,6 +33,7 @@ mod types;
 mod value;
 
 pub use device::{AttributeValue, DeviceInput, DeviceValue, malformed};
+pub use parts::{Access, Field, Part, Seen};
 
 use functions::regex;
 use value::{Fail, Value};

@@ -8,7 +8,8 @@ use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use crate::allocator::{Allocator, ClassLookup, Inventory, Limits, Outcome};
+use crate::allocator::selectors::Selectors;
+use crate::allocator::{Allocator, ClassLookup, Inventory, Limits, Observer, Outcome};
 use crate::api::wire;
 use crate::api::{
     AllocationResult, DeviceClass, DeviceTaintRule, Node, PodSchedulingContext, ResourceClaim,
@@ -17,12 +18,14 @@ use crate::api::{
 use crate::cel;
 use crate::config::Config;
 use crate::extended_resources;
-use crate::host::{Change, Host, InFlightChange, Level, Object, Revision, Slot, kinds};
+use crate::host::{Host, InFlightChange, Level, Object, ObjectRef, Revision, Slot, kinds};
 use crate::profile::{Feature, Profile};
 use crate::selectors::SelectorCache;
 
+mod stream;
 mod table;
 
+use stream::{Step, follow};
 use table::Table;
 
 /// An object as the model sees it, or why it cannot be used.
@@ -330,6 +333,16 @@ impl View {
         self.nodes.at(slot)
     }
 
+    /// Number of the node with this name.
+    pub fn slot_of_node(&self, name: &str) -> Option<Slot> {
+        self.nodes.slot_of("", name)
+    }
+
+    /// All claims that the cache has.
+    pub fn claims(&self) -> impl Iterator<Item = (&ObjectRef, &Read<ResourceClaim>)> {
+        self.claims.entries()
+    }
+
     /// The claim with this name; `None`: the cache does not have it.
     pub fn claim(&self, namespace: &str, name: &str) -> Option<&Read<ResourceClaim>> {
         self.claims.get(namespace, name)
@@ -364,12 +377,12 @@ impl View {
     }
 
     /// The same without the work of writing results down, and only as long as Filter may take.
-    pub fn fits(
+    pub fn fits<O: Observer>(
         &mut self,
         allocator: &mut Allocator,
         slot: Slot,
-        config: &Config,
-        host: &dyn Host,
+        (config, host): (&Config, &dyn Host),
+        observer: &mut O,
     ) -> Result<i64, Outcome> {
         // Counted from the first look at the clock: most attempts end before it.
         let began = Cell::new(None);
@@ -388,7 +401,9 @@ impl View {
             is_late: config.filter_timeout.is_some().then_some(&is_late),
         };
         let outcome = self.with_allocator_input(slot, |node, inventory, classes, selectors| {
-            allocator.fits(node, inventory, classes, selectors, &config.profile, limits)
+            let cluster: (_, _, &mut ClassLookup<'_>, &mut dyn Selectors) =
+                (node, inventory, classes, selectors);
+            allocator.fits_observed(cluster, &config.profile, limits, observer)
         });
         outcome.unwrap_or_else(|| Err(unknown_node(slot)))
     }
@@ -399,14 +414,16 @@ impl View {
         run: impl FnOnce(&Node, &Inventory, &mut ClassLookup<'_>, &mut SelectorCache) -> R,
     ) -> Option<R> {
         let node = self.nodes.at(slot)?;
-        let classes = &self.classes;
-        let mut lookup = |name: &str| match classes.get("", name) {
-            Some(Ok(class)) => Ok(Rc::clone(class)),
-            Some(Err(problem)) => Err(problem.to_string()),
-            // Text of the lister; PreFilter refuses the pod before it can be seen.
-            None => Err(format!("deviceclass.resource.k8s.io \"{name}\" not found")),
-        };
+        let mut lookup = class_lookup(&self.classes);
         Some(run(node, &self.inventory, &mut lookup, &mut self.selectors))
+    }
+
+    /// Looks at classes while expressions are compiled.
+    pub fn with_classes<R>(
+        &mut self,
+        run: impl FnOnce(&mut ClassLookup<'_>, &mut SelectorCache) -> R,
+    ) -> R {
+        run(&mut class_lookup(&self.classes), &mut self.selectors)
     }
 
     /// The first extended resource a pod asks for that means devices, and its class.
@@ -419,6 +436,17 @@ impl View {
         let rules = self.taint_rules.values();
         let mut problems = rules.filter_map(|(_, rule)| rule.as_ref().err());
         problems.next().map(|problem| &**problem)
+    }
+}
+
+fn class_lookup(
+    classes: &Table<Read<DeviceClass>>,
+) -> impl FnMut(&str) -> Result<Rc<DeviceClass>, String> {
+    |name| match classes.get("", name) {
+        Some(Ok(class)) => Ok(Rc::clone(class)),
+        Some(Err(problem)) => Err(problem.to_string()),
+        // Text of the lister; PreFilter refuses the pod before it can be seen.
+        None => Err(format!("deviceclass.resource.k8s.io \"{name}\" not found")),
     }
 }
 
@@ -455,37 +483,4 @@ fn unknown_node(slot: Slot) -> Outcome {
 fn readable<T, P: std::fmt::Display>(read: Result<T, P>) -> Read<T> {
     read.map(Rc::new)
         .map_err(|problem| problem.to_string().into())
-}
-
-/// One step of a stream.
-enum Step {
-    Reset,
-    Put(Slot, Object),
-    Deleted(Slot),
-}
-
-/// Reads one stream to its end.
-fn follow(
-    host: &dyn Host,
-    kind: &str,
-    since: &mut Revision,
-    view: &mut View,
-    apply: impl Fn(&mut View, Step),
-) -> Result<(), String> {
-    loop {
-        let page = host.changes(kind, *since).map_err(|error| error.message)?;
-        if page.reset {
-            apply(view, Step::Reset);
-        }
-        for change in page.changes {
-            match change {
-                Change::Put { slot, object, .. } => apply(view, Step::Put(slot, object)),
-                Change::Deleted { slot, .. } => apply(view, Step::Deleted(slot)),
-            }
-        }
-        *since = page.until;
-        if !page.more {
-            return Ok(());
-        }
-    }
 }

@@ -40,6 +40,8 @@ pub mod extended_resources;
 pub mod plan;
 pub mod scheduling_context;
 
+pub mod explain;
+
 pub mod allocator;
 pub mod node_selector;
 pub mod selectors;

@@ -49,8 +49,19 @@ impl<T> Table<T> {
     }
 
     pub(super) fn get(&self, namespace: &str, name: &str) -> Option<&T> {
+        self.at(self.slot_of(namespace, name)?)
+    }
+
+    pub(super) fn slot_of(&self, namespace: &str, name: &str) -> Option<Slot> {
         // Keys are owned pairs; the look-ups of one cycle are few, and each is cheap beside a search.
-        self.at(*self.names.get(&(namespace.to_owned(), name.to_owned()))?)
+        let key = (namespace.to_owned(), name.to_owned());
+        self.names.get(&key).copied()
+    }
+
+    /// All objects with their names.
+    pub(super) fn entries(&self) -> impl Iterator<Item = (&ObjectRef, &T)> {
+        let entries = self.slots.iter().flatten();
+        entries.map(|(id, value)| (id, value))
     }
 
     /// All values, by slot.
