@@ -66,6 +66,7 @@ fn has_type(value: &Value, name: &str) -> bool {
         "array" => value.is_array(),
         "string" => value.is_string(),
         "number" => value.is_number(),
+        "boolean" => value.is_boolean(),
         "integer" => value.is_u64() || value.is_i64(),
         "null" => value.is_null(),
         other => panic!("type {other} is not known here"),

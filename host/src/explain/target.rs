@@ -144,7 +144,7 @@ pub fn nearest<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> Vec<usiz
 }
 
 /// How many letters differ; what only continues a name is near.
-fn distance(a: &str, b: &str) -> usize {
+pub fn distance(a: &str, b: &str) -> usize {
     if b.contains(a) || a.contains(b) {
         return 1;
     }

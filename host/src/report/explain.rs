@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use crate::cluster::Cluster;
 use crate::explain::{Answer, Standing};
+use crate::filters::held;
 use crate::plugin::Code;
 use crate::scheduler::outcome::{Ended, PodOutcome};
 
@@ -17,6 +18,8 @@ use super::{ClaimReport, PodReport, Verdict, WarningReport};
 mod ahead;
 mod details;
 mod document;
+mod findings;
+mod fixes;
 mod groups;
 mod native;
 mod nearest;
@@ -24,12 +27,14 @@ mod needs;
 mod node;
 mod phrase;
 mod reasons;
+mod refusals;
 mod summary;
 pub mod text;
 
 pub use ahead::AheadReport;
 pub use nearest::Nearest;
 pub use needs::{ConstraintNeed, Need, RequestNeed};
+pub use refusals::{DeviceRefusal, Refusal, refusals};
 
 use node::{Said, View};
 use phrase::some_of;
@@ -171,7 +176,7 @@ pub fn collect(
     let is_over = matches!(answer.standing, Standing::Ended(_) | Standing::Deleted);
     let unusable = report
         .as_ref()
-        .is_some_and(|report| report.verdict == Verdict::InputError && views_are_silent(&views));
+        .is_some_and(|report| report.verdict == Verdict::InputError);
     let shown = !is_over && !unusable;
     Explained {
         namespace: pod.namespace.to_string(),
@@ -239,10 +244,6 @@ pub fn unusable(outcome: &PodOutcome, plugin: &str, cluster: &Cluster) -> Explai
     collect(&answer, cluster, &[], &[])
 }
 
-fn views_are_silent(views: &[View]) -> bool {
-    views.iter().all(|view| view.found.is_empty())
-}
-
 fn verdict(answer: &Answer, report: Option<&PodReport>) -> String {
     let word = match (&answer.standing, report) {
         (Standing::Placed(_), _) => "placed",
@@ -286,7 +287,8 @@ fn disagreement(answer: &Answer, views: &[View]) -> Option<String> {
         Ended::Bound { .. } => false,
         Ended::Open | Ended::Refused(_) => true,
     };
-    if aborted || answer.silence.is_some() {
+    // What holds a pod before the queue is not the plugin's business.
+    if aborted || answer.silence.is_some() || held(&answer.pod).is_some() {
         return None;
     }
     let fits = |name: &str| outcome.feasible.iter().any(|node| **node == *name);

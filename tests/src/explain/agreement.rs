@@ -43,17 +43,31 @@ fn differences(scenario: &Path) -> Vec<String> {
     let mut found = Vec::new();
     for (_, pod) in asked {
         let text = |name: &str| pod[name].as_str().unwrap_or_default();
-        let mut arguments = vec!["-n", text("namespace"), text("name"), "--after-queue", "-o", "json"];
+        let mut arguments = vec![
+            "-n",
+            text("namespace"),
+            text("name"),
+            "--after-queue",
+            "-o",
+            "json",
+        ];
         arguments.extend(&flags);
         arguments.push(&input);
         let finished = explain(&arguments);
         let name = format!("{}/{}", text("namespace"), text("name"));
         if finished.status != 0 {
-            found.push(format!("{name}: status {}: {}", finished.status, finished.stderr));
+            found.push(format!(
+                "{name}: status {}: {}",
+                finished.status, finished.stderr
+            ));
             continue;
         }
         let explained = finished.json();
-        found.extend(compare(pod, &explained).into_iter().map(|text| format!("{name}: {text}")));
+        found.extend(
+            compare(pod, &explained)
+                .into_iter()
+                .map(|text| format!("{name}: {text}")),
+        );
     }
     found
 }
@@ -68,7 +82,9 @@ fn compare(pod: &Value, explained: &Value) -> Vec<String> {
     let (feasible, fits) = (names(&pod["feasibleNodes"]), fitting(explained));
     // After an error the other nodes do not matter to the decision.
     if pod["verdict"] != "error" && feasible != fits {
-        found.push(format!("feasible {feasible:?}, explained as fitting {fits:?}"));
+        found.push(format!(
+            "feasible {feasible:?}, explained as fitting {fits:?}"
+        ));
     }
     let notes = explained["notes"].to_string();
     if notes.contains("differ") || notes.contains("gives no reasons") {
@@ -76,7 +92,9 @@ fn compare(pod: &Value, explained: &Value) -> Vec<String> {
     }
     let sentence = explained["summary"][0].as_str().unwrap_or_default();
     if !sentence.contains(pod["name"].as_str().unwrap_or_default()) {
-        found.push(format!("the first sentence does not name the pod: {sentence}"));
+        found.push(format!(
+            "the first sentence does not name the pod: {sentence}"
+        ));
     }
     found
 }
@@ -88,7 +106,12 @@ fn check_all(scenarios: Vec<PathBuf>) {
         let of_this = differences(&scenario);
         found.extend(of_this.into_iter().map(|text| format!("{name}: {text}")));
     }
-    assert!(found.is_empty(), "{} differences:\n{}", found.len(), found.join("\n"));
+    assert!(
+        found.is_empty(),
+        "{} differences:\n{}",
+        found.len(),
+        found.join("\n")
+    );
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! One node in full: the plugin's document as indented lines.
 
 use super::document::{Claim, Constraint, Document, Pool, Reason, Request};
+use super::fixes;
 use super::node::View;
 use super::phrase::{counted, some_of};
 use super::reasons::{self, holders, names, of_claim, of_devices};
@@ -146,7 +147,12 @@ fn of_request(request: &Request, lines: &mut Vec<String>) {
             missing => format!(", {missing} missing"),
         }
     ));
-    for reason in &request.reasons {
+    // The line above says how many are missing.
+    for reason in request
+        .reasons
+        .iter()
+        .filter(|reason| reason.kind != "short")
+    {
         lines.push(format!("    {}", of_reason(request, reason)));
         let selects = reason.kind.contains("selector");
         let whole = reasons::one_line(&reason.expression);
@@ -161,7 +167,7 @@ fn of_request(request: &Request, lines: &mut Vec<String>) {
             lines.push(format!("      held by {}", holders(reason)));
         }
         if let Some(fix) =
-            reasons::device_fix(reason, request.missing).filter(|_| !reason.hints.is_empty())
+            fixes::of_devices(reason, request.missing).filter(|_| !reason.hints.is_empty())
         {
             lines.push(format!("      hint: {fix}"));
         }
@@ -171,13 +177,6 @@ fn of_request(request: &Request, lines: &mut Vec<String>) {
 fn of_reason(request: &Request, reason: &Reason) -> String {
     if let Some(phrase) = reasons::of_request(request, reason) {
         return phrase.to_string();
-    }
-    if reason.kind == "short" {
-        return format!(
-            "{} free, {} needed",
-            reason.have.unwrap_or_default(),
-            reason.needed.unwrap_or_default()
-        );
     }
     let devices = names(&reason.devices);
     let listed = match devices.is_empty() {

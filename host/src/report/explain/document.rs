@@ -20,7 +20,20 @@ pub struct Document {
 impl Document {
     /// From JSON; none if a field that is known has another type.
     pub fn read(value: &Value) -> Option<Self> {
-        serde_json::from_value(without_nulls(value)).ok()
+        let mut document: Self = serde_json::from_value(without_nulls(value)).ok()?;
+        let requests = document
+            .claims
+            .iter_mut()
+            .flat_map(|claim| &mut claim.requests);
+        for reason in requests.flat_map(|request| &mut request.reasons) {
+            let is_of = |pool: &&Pool| reason.pool == format!("{}/{}", pool.driver, pool.pool);
+            let pool = document.pools.iter().find(is_of);
+            if let Some(pool) = pool.filter(|_| reason.kind == "pool-incomplete") {
+                reason.have = i64::try_from(pool.slices).ok();
+                reason.needed = Some(pool.expected);
+            }
+        }
+        Some(document)
     }
 }
 

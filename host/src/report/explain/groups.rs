@@ -1,5 +1,8 @@
 //! Nodes that say the same, in order of how near they are to fitting.
 
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
 use super::node::{Found, View};
 use super::phrase::Phrase;
 
@@ -23,13 +26,20 @@ impl Group {
     /// All of it in one sentence.
     pub fn phrase(&self) -> Phrase {
         let phrases = self.found.iter().map(|found| found.phrase.clone());
-        Phrase::joined(phrases, "; ")
+        Phrase::joined(phrases, ", and ")
+    }
+
+    /// Whether these nodes have nothing that the pod could ever use.
+    pub fn is_far(&self) -> bool {
+        self.found
+            .iter()
+            .any(|found| found.kind == "no-device-of-class")
     }
 }
 
 /// Puts nodes together whose sentences differ in numbers and values only.
 pub fn of(views: &[View]) -> Vec<Group> {
-    let mut shapes: std::collections::BTreeMap<String, usize> = std::collections::BTreeMap::new();
+    let mut shapes: BTreeMap<String, usize> = BTreeMap::new();
     let mut groups: Vec<Group> = Vec::new();
     for (index, view) in views.iter().enumerate() {
         let shape: Vec<String> = view
@@ -56,15 +66,10 @@ pub fn of(views: &[View]) -> Vec<Group> {
     for group in &mut groups {
         group.nodes.sort_by_key(|&index| {
             let view = views.get(index);
-            (view.map_or(0, View::distance), index)
+            let near = view.and_then(|view| view.found.iter().map(|found| found.closeness).min());
+            (view.map_or(0, View::distance), near, index)
         });
     }
-    groups.sort_by_key(|group| {
-        (
-            !group.fits(),
-            group.distance,
-            std::cmp::Reverse(group.nodes.len()),
-        )
-    });
+    groups.sort_by_key(|group| (!group.fits(), group.distance, Reverse(group.nodes.len())));
     groups
 }

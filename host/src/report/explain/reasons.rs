@@ -1,5 +1,5 @@
-//! One sentence per type of reason that the plugin gives (`guest/schemas/explain.schema.json`), and what would make it go away.
-//! A type that is not known here is shown with its fields.
+//! One sentence per type of reason that the plugin gives (`guest/schemas/explain.schema.json`).
+//! [`super::fixes`] says what would make it go away. A type that is not known here is shown with its fields.
 
 use serde_json::Value;
 
@@ -96,7 +96,7 @@ pub fn of_claim(claim: &Claim, reason: &Reason) -> Phrase {
 }
 
 /// The class that a reason is about.
-fn class_of(reason: &Reason) -> &str {
+pub fn class_of(reason: &Reason) -> &str {
     match reason.class.as_str() {
         "" => reason.message.as_str(),
         class => class,
@@ -115,11 +115,17 @@ pub fn of_devices(reason: &Reason) -> Phrase {
             .then(because(reason)),
         "class-selector-error" | "request-selector-error" => error(reason),
         "pool-incomplete" => {
-            let published = match (reason.have, reason.needed) {
-                (Some(have), Some(needed)) => format!(" ({have} of {needed} slices published)"),
-                _ => String::new(),
-            };
-            Phrase::of(format!("in a pool that is incomplete{published}"))
+            let phrase = Phrase::of("in a pool that is incomplete");
+            let number = |count: i64| u64::try_from(count).unwrap_or_default();
+            match (reason.have, reason.needed) {
+                (Some(have), Some(needed)) => phrase
+                    .text(" (")
+                    .number(number(have))
+                    .text(" of ")
+                    .number(number(needed))
+                    .text(" slices published)"),
+                _ => phrase,
+            }
         }
         "pool-invalid" => match reason.message.as_str() {
             "" => Phrase::of("in a pool that names a device twice"),
@@ -142,7 +148,8 @@ pub fn of_devices(reason: &Reason) -> Phrase {
     }
 }
 
-fn attribute(reason: &Reason) -> &str {
+/// The attribute that devices lack.
+pub fn attribute(reason: &Reason) -> &str {
     match reason.attribute.as_str() {
         "" => "an attribute that a constraint compares",
         attribute => attribute,
@@ -218,20 +225,30 @@ fn short(expression: &str) -> String {
 }
 
 fn error(reason: &Reason) -> Phrase {
-    let whose = match reason.kind.as_str() {
-        "class-selector-error" => "the class's selector",
-        _ => "a selector",
-    };
+    let (whose, how) = failure(reason);
+    Phrase::of(format!("on which {whose} fails{how}"))
+}
+
+/// The same, when it ends the attempt.
+pub fn of_failure(reason: &Reason) -> Phrase {
+    let (whose, how) = failure(reason);
+    Phrase::of(format!("{whose} fails on "))
+        .counted(reason.count, "device", "devices")
+        .text(how)
+}
+
+fn failure(reason: &Reason) -> (String, String) {
     let index = reason.index.map(|index| format!(" #{index}"));
     let index = index.unwrap_or_default();
+    let whose = match reason.kind.as_str() {
+        "class-selector-error" => format!("selector{index} of the class"),
+        _ => format!("selector{index}"),
+    };
     let part = match reason.part.as_str() {
         "" => String::new(),
         part => format!(" at `{}`", one_line(part)),
     };
-    Phrase::of(format!(
-        "on which {whose}{index} fails{part}: {}",
-        reason.message
-    ))
+    (whose, format!("{part}: {}", reason.message))
 }
 
 /// Where all devices are wanted, or the search gave up: what has no devices of its own.
@@ -256,132 +273,6 @@ pub fn of_request(request: &Request, reason: &Reason) -> Option<Phrase> {
     })
 }
 
-/// What to do about a reason of a claim; the same on every node.
-pub fn claim_fix(claim: &Claim, reason: &Reason) -> Option<String> {
-    let name = claim.claim.as_deref().unwrap_or(&claim.name);
-    Some(match reason.kind.as_str() {
-        "claim-missing" => {
-            format!("create ResourceClaim {name}, or the template that it is made from")
-        }
-        "claim-not-owned" => {
-            format!("delete ResourceClaim {name}, so that one is made for this pod")
-        }
-        "claim-deleted" => format!("wait until ResourceClaim {name} is gone, and create it anew"),
-        "claim-reserved" | "claim-full" | "claim-elsewhere" | "claim-in-flight" => {
-            format!("let the pods that use ResourceClaim {name} end, or use another claim")
-        }
-        "class-missing" => format!(
-            "create DeviceClass {}, or name one that exists",
-            class_of(reason)
-        ),
-        "gate-disabled" if !reason.gate.is_empty() => {
-            format!("turn the gate on (here: --feature {}=true)", reason.gate)
-        }
-        "classic-waiting" => "wait for the driver; --classic-driver stands in for it".to_owned(),
-        _ => return None,
-    })
-}
-
-/// What to do about devices that cannot be had, if `missing` of them are needed.
-pub fn device_fix(reason: &Reason, missing: u64) -> Option<String> {
-    let devices = || some_of(&names(&reason.devices), SHOWN, count(reason));
-    Some(match reason.kind.as_str() {
-        "in-use" => {
-            let which = match missing.cmp(&reason.count) {
-                std::cmp::Ordering::Less => format!("{missing} of {}", devices()),
-                _ => devices(),
-            };
-            format!("free {which}, held by {}", holders(reason))
-        }
-        "counter" => format!(
-            "free devices that share counters with {}: {}",
-            devices(),
-            holders(reason)
-        ),
-        "taint" => {
-            let taint = reason.taint.as_ref().map(taint_text).unwrap_or_default();
-            format!(
-                "tolerate {taint} in the request, or take the taint off {}",
-                devices()
-            )
-        }
-        "pool-incomplete" => format!(
-            "have the driver publish all slices of {}",
-            if reason.pool.is_empty() {
-                "the pool"
-            } else {
-                &reason.pool
-            }
-        ),
-        "pool-invalid" => format!("have the driver correct {}", reason.pool),
-        "request-selector"
-        | "class-selector"
-        | "request-selector-error"
-        | "class-selector-error" => return hint(reason).or_else(|| other_value(reason)),
-        "constraint-alone" => {
-            format!("have the driver publish {} for {}", attribute(reason), devices())
-        }
-        _ => return None,
-    })
-}
-
-fn count(reason: &Reason) -> usize {
-    usize::try_from(reason.count)
-        .unwrap_or(usize::MAX)
-        .max(reason.devices.len())
-}
-
-fn other_value(reason: &Reason) -> Option<String> {
-    let is_error = reason.kind.ends_with("error");
-    let part = [&reason.part, &reason.expression]
-        .into_iter()
-        .find(|text| !text.is_empty())?;
-    let whose = match reason.kind.starts_with("class") {
-        true => "the class's selector",
-        false => "the selector",
-    };
-    Some(match is_error {
-        true => format!("correct {whose} `{}`", one_line(part)),
-        false => format!(
-            "change {whose}, or add a device for which `{}` is true",
-            one_line(part)
-        ),
-    })
-}
-
-/// What a hint of the plugin says.
-fn hint(reason: &Reason) -> Option<String> {
-    let texts = reason.hints.iter().filter_map(|hint| {
-        let nearest = some_of(&hint.nearest, SHOWN, hint.nearest.len());
-        Some(match (hint.kind.as_str(), nearest.is_empty()) {
-            ("guard", _) if !hint.guard.is_empty() => {
-                format!("put `{} && ` before it", hint.guard)
-            }
-            ("unknown-attribute", true) => format!("no device publishes {}", hint.name),
-            ("unknown-attribute", false) => {
-                format!(
-                    "no device publishes {}; the nearest names are {nearest}",
-                    hint.name
-                )
-            }
-            ("unknown-domain", true) => format!("no device publishes anything under {}", hint.name),
-            ("unknown-domain", false) => format!(
-                "no device publishes anything under {}; the nearest are {nearest}",
-                hint.name
-            ),
-            ("near-value", false) => {
-                format!(
-                    "in place of {} write {nearest}, which devices publish",
-                    hint.name
-                )
-            }
-            _ => return None,
-        })
-    });
-    let texts: Vec<String> = texts.collect();
-    (!texts.is_empty()).then(|| texts.join("; "))
-}
-
 /// `claim a/b (pod a/p) and claim a/c`.
 pub fn holders(reason: &Reason) -> String {
     let texts: Vec<String> = reason
@@ -389,6 +280,15 @@ pub fn holders(reason: &Reason) -> String {
         .iter()
         .take(SHOWN)
         .map(|holder| {
+            // The name of a claim that was made for a pod says nothing more.
+            if let [pod] = holder.pods.as_slice()
+                && holder
+                    .claim
+                    .strip_prefix(pod.as_str())
+                    .is_some_and(|rest| rest.starts_with('-'))
+            {
+                return format!("pod {pod}");
+            }
             let pods = some_of(&holder.pods, SHOWN, holder.pods.len());
             let pods = match (pods.as_str(), holder.in_flight) {
                 ("", true) => " (being written)".to_owned(),

@@ -1,5 +1,7 @@
 //! The answer in a paragraph. The first sentence names what the pod needs and what keeps it from running, in facts.
 
+use std::cmp::Reverse;
+
 use crate::cycle::Point;
 use crate::explain::{Answer, Earlier, Standing};
 use crate::filters::{Held, held};
@@ -95,11 +97,24 @@ fn pending(facts: &Facts<'_>) -> Vec<String> {
                 "is left to the scheduler {name} (spec.schedulerName): the default scheduler does not look at it."
             ),
         };
-        return vec![format!("{} {why}", facts.pod())];
+        return vec![format!("{} {why}", facts.pod()), apart_from_that(facts)];
     }
     match facts.report {
         Some(report) if report.verdict == Verdict::Scheduled => fits(facts, report),
         report => refused(facts, report),
+    }
+}
+
+/// Where it would fit if nothing held it.
+fn apart_from_that(facts: &Facts<'_>) -> String {
+    let fitting = facts.views.iter().filter(|view| view.found.is_empty());
+    let fitting: Vec<&str> = fitting.map(|view| view.name.as_str()).collect();
+    match fitting.is_empty() {
+        true => "Apart from that no node has what it needs.".to_owned(),
+        false => format!(
+            "Apart from that it would fit on {}.",
+            some_of(&fitting, NAMES, fitting.len())
+        ),
     }
 }
 
@@ -136,8 +151,13 @@ fn refused(facts: &Facts<'_>, report: Option<&PodReport>) -> Vec<String> {
     let causes = facts.causes();
     if causes.is_empty() {
         let at = report.and_then(|report| report.at.as_deref());
-        let at = at.map(|at| format!(" (at {at})")).unwrap_or_default();
-        return vec![format!("{}: {message}{at}.", subject(facts))];
+        return vec![match at {
+            Some(at) => format!(
+                "{}; nodes would do, but {at} said: {message}.",
+                subject(facts)
+            ),
+            None => format!("{}: {message}.", subject(facts)),
+        }];
     }
     let mut sentences = vec![format!(
         "{}, {}.",
@@ -165,6 +185,9 @@ fn refused(facts: &Facts<'_>, report: Option<&PodReport>) -> Vec<String> {
 /// Which nodes do not have that, and why.
 fn because(facts: &Facts<'_>, report: Option<&PodReport>, causes: &[&Group]) -> String {
     let all = facts.views.len();
+    // What most nodes say is the cause; nodes that have nothing to do with it come last.
+    let mut causes: Vec<&Group> = causes.to_vec();
+    causes.sort_by_key(|group| (group.is_far(), Reverse(group.nodes.len())));
     let mut parts: Vec<String> = causes
         .iter()
         .take(GROUPS)
@@ -311,34 +334,44 @@ fn placed(facts: &Facts<'_>, node: &str) -> Vec<String> {
         .filter(|claim| claim.allocation.is_null())
         .map(|claim| claim.claim.clone().unwrap_or_else(|| claim.name.clone()))
         .collect();
-    let asks = match needs::sentence(facts.needs) {
-        Some(needs) => format!(", and needs {needs}"),
+    let needs = needs::sentence(facts.needs);
+    let asks = |before: &str, after: &str| match &needs {
+        Some(needs) => format!("{before}{needs}{after}"),
         None => String::new(),
     };
-    let mut sentences = match open.is_empty() {
-        true => vec![format!(
-            "{} has node {node} already{}{asks}.",
-            facts.pod(),
-            with_devices(facts.before, node)
-        )],
-        // The scheduler only allocates for pods that it places.
-        false => vec![format!(
-            "{} names its node itself (spec.nodeName is {node}), so no scheduler looks at it, and nobody allocates {}{asks}.",
-            facts.pod(),
-            needs::join(&open, " and ")
-        )],
+    let (first, anew) = match open.is_empty() {
+        true => (
+            format!(
+                "{} has node {node} already{}{}.",
+                facts.pod(),
+                with_devices(facts.before, node),
+                asks("; it needs ", "")
+            ),
+            "Placed anew, with its own devices free, it",
+        ),
+        // A scheduler allocates for the pods that it places, and nobody else does.
+        false => (
+            format!(
+                "{} names its node itself (spec.nodeName is {node}): no scheduler looks at it, so nobody allocates {}{}. Take nodeName out and select the node by affinity.",
+                facts.pod(),
+                needs::join(&open, " and "),
+                asks(" (", ")")
+            ),
+            "Placed by the scheduler it",
+        ),
     };
+    let mut sentences = vec![first];
     let own = facts.views.iter().find(|view| view.name == node);
     sentences.push(match own {
         None => format!("There is no node {node} in the input."),
         Some(view) if view.found.is_empty() => {
-            format!("Placed anew, with its own devices free, it would fit on {node} again.")
+            format!("{anew} would fit on {node}.")
         }
         Some(view) => {
             let phrases = view.found.iter().map(|found| found.phrase.clone());
             format!(
-                "Placed anew, with its own devices free, it would not fit on {node}: {}.",
-                Phrase::joined(phrases, "; ")
+                "{anew} would not fit on {node}: {}.",
+                Phrase::joined(phrases, ", and ")
             )
         }
     });

@@ -124,7 +124,11 @@ fn the_example_of_two_devices_at_one_root() {
         in_use("gpu-b", 1, 3, "many"),
     ];
     nodes.extend(["cpu-1", "cpu-2", "cpu-3", "cpu-4"].map(no_driver));
-    check(&answer(nodes), 2, &["gpu-b"], &expect![[r#"
+    check(
+        &answer(nodes),
+        2,
+        &["gpu-b"],
+        &expect![[r#"
         ml/trainer: unschedulable (Filter)
         Pod ml/trainer needs 2 devices of class gpu.example.com with equal resource.kubernetes.io/pcieRoot
         on one node, but no node has that: on gpu-b 1 of 4 matching devices free, 2 needed: 3 in use; on
@@ -157,7 +161,8 @@ fn the_example_of_two_devices_at_one_root() {
               pci0000:10 (1 free)
           to make it fit:
             - free 1 of gpu-0, gpu-1 and gpu-2, held by claim ml/many (pod ml/many-pod)
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -176,7 +181,11 @@ fn a_basic_filter_beside_the_plugin() {
             used: 6500,
         },
     ];
-    check(&answer(vec![full]), 1, &[], &expect![[r#"
+    check(
+        &answer(vec![full]),
+        1,
+        &[],
+        &expect![[r#"
         ml/trainer: unschedulable (Filter)
         Pod ml/trainer needs 1 device of class gpu.example.com on one node, but on n1 taint
         gpu=only:NoSchedule not tolerated; cpu: 4 needed, 1500m of 8 left; 0 of 2 matching devices free, 2
@@ -193,7 +202,8 @@ fn a_basic_filter_beside_the_plugin() {
             1  taint gpu=only:NoSchedule not tolerated; cpu: 4 needed, 1500m of 8 left; 0 of 2 matching
                devices free, 2 needed: 2 in use
                [n1]
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -227,7 +237,11 @@ fn a_plugin_without_explanations() {
         count: 2,
         nodes: vec!["n1".into(), "n2".into()],
     }];
-    check(&answer, 1, &[], &expect![[r#"
+    check(
+        &answer,
+        1,
+        &[],
+        &expect![[r#"
         ml/trainer: unschedulable (Filter)
         Pod ml/trainer needs 1 device of class gpu.example.com on one node, but on both nodes cannot
         allocate all claims.
@@ -237,7 +251,8 @@ fn a_plugin_without_explanations() {
         NODES  WHY
             2  cannot allocate all claims
                [n1 and n2]
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -248,5 +263,20 @@ fn what_cannot_be_understood_is_said() {
     assert_eq!(
         explained.groups[0].text,
         "what the plugin says cannot be understood"
+    );
+}
+
+#[test]
+fn each_device_is_refused_for_a_reason() {
+    let answer = answer(vec![in_use("n1", 0, 1, "a"), no_driver("n2")]);
+    let refusals = refusals(&answer);
+    assert_eq!(
+        serde_json::to_value(&refusals).unwrap(),
+        json!([
+            {"pod": "ml/trainer", "node": "n1", "text": "0 of 1 matching device free, 2 needed: 1 in use",
+                "devices": [{"driver": "gpu.example.com", "pool": "n1", "device": "gpu-0",
+                    "reason": "in use by claim ml/a (pod ml/a-pod)"}]},
+            {"pod": "ml/trainer", "node": "n2", "text": "no device of class gpu.example.com", "devices": []},
+        ])
     );
 }

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::filters::Obstacle;
 use crate::report::explain::document::{Claim, Reason, Request};
-use crate::report::explain::{native, reasons};
+use crate::report::explain::{fixes, native, reasons};
 
 fn reason(value: Value) -> Reason {
     serde_json::from_value(value).unwrap()
@@ -57,12 +57,12 @@ fn of_claims() {
         (
             json!({"type": "invalid-object", "message": "ResourceClaim ns/x: spec.y is not implemented"}),
             "ResourceClaim ns/x: spec.y is not implemented",
-            "",
+            "correct ResourceClaim ns/x, or the template that it is made from",
         ),
         (
             json!({"type": "bad-request", "message": "request r: no class"}),
             "claim ns/x: request r: no class",
-            "",
+            "correct ResourceClaim ns/x, or the template that it is made from",
         ),
         (
             json!({"type": "gate-disabled", "gate": "DRAAdminAccess"}),
@@ -102,7 +102,7 @@ fn of_claims() {
     ] {
         let reason = reason(value);
         assert_eq!(reasons::of_claim(&claim, &reason).to_string(), sentence);
-        let found = reasons::claim_fix(&claim, &reason).unwrap_or_default();
+        let found = fixes::of_claim(&claim, &reason).unwrap_or_default();
         assert_eq!(found, fix, "{sentence}");
     }
 }
@@ -137,18 +137,18 @@ fn of_devices() {
             json!({"type": "request-selector", "count": 3, "part": "f == 'Flex'",
                 "hints": [{"type": "near-value", "name": "'Flex'", "nearest": ["'Data Center Flex'"]}]}),
             "not what `f == 'Flex'` wants",
-            "in place of 'Flex' write 'Data Center Flex', which devices publish",
+            "the selector wants 'Flex', devices here have 'Data Center Flex': write that, or add such a device",
         ),
         (
             json!({"type": "request-selector-error", "count": 1, "index": 0, "message": "no such key: y", "part": "x.y",
                 "hints": [{"type": "guard", "name": "x.y", "guard": "has(x.y)"}, {"type": "unknown-attribute", "name": "y", "nearest": ["z"]}]}),
-            "on which a selector #0 fails at `x.y`: no such key: y",
-            "put `has(x.y) && ` before it; no device publishes y; the nearest names are z",
+            "on which selector #0 fails at `x.y`: no such key: y",
+            "no device publishes y (did you mean z?); or put `has(x.y) && ` before it",
         ),
         (
             json!({"type": "class-selector-error", "count": 1, "message": "bad",
                 "hints": [{"type": "unknown-domain", "name": "d"}]}),
-            "on which the class's selector fails: bad",
+            "on which selector of the class fails: bad",
             "no device publishes anything under d",
         ),
         (
@@ -164,7 +164,7 @@ fn of_devices() {
         (
             json!({"type": "taint", "count": 2, "devices": two, "taint": {"key": "k", "value": "v", "effect": "NoSchedule", "rule": "r"}}),
             "tainted k=v:NoSchedule (by rule r)",
-            "tolerate k=v:NoSchedule (by rule r) in the request, or take the taint off a and b",
+            "tolerate k=v:NoSchedule in the request, or change DeviceTaintRule r",
         ),
         (
             json!({"type": "in-use", "count": 2, "devices": two,
@@ -191,7 +191,7 @@ fn of_devices() {
     ] {
         let reason = reason(value);
         assert_eq!(reasons::of_devices(&reason).to_string(), sentence);
-        let found = reasons::device_fix(&reason, 1).unwrap_or_default();
+        let found = fixes::of_devices(&reason, 1).unwrap_or_default();
         assert_eq!(found, fix, "{sentence}");
     }
 }
