@@ -3,6 +3,8 @@
 //! Data flow: [`Inventory`] (slices by node) -> `pools` (what one node reaches) -> `requests` and `checks` (what is asked
 //! for) -> `search` (depth first, with `constraints` and `pruning`) -> `result`. Devices in use are `allocated`, selectors are
 //! evaluated through [`selectors`]. Nothing here knows CEL or does I/O.
+//!
+//! For those who ask why: `observer` watches a search, `survey` looks at all devices afterwards and decides nothing.
 
 use std::rc::Rc;
 

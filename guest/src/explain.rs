@@ -27,7 +27,7 @@ mod selectors;
 mod tests;
 mod words;
 
-use self::selectors::Expressions;
+use self::selectors::{Expressions, Published};
 use claims::Facts;
 use holders::Holders;
 use report::{
@@ -38,13 +38,19 @@ use requests::Telling;
 /// Values of a constraint that are told.
 const MOST_GROUPS: usize = 16;
 /// Constraints of a claim that are told.
-const MOST_CONSTRAINTS: usize = 64;
+const MOST_CONSTRAINTS: usize = 32;
+/// Requests of a constraint that are told.
+const MOST_COVERED: usize = 32;
 /// Pools and drivers that are told of a node.
 const MOST_POOLS: usize = 128;
 /// Slices of a pool that are named.
 const MOST_SLICES: usize = 8;
 /// Devices times requests that are looked at on one node; beyond that requests are left out.
-const MOST_WORK: usize = 1 << 20;
+const MOST_WORK: usize = 1 << 17;
+/// Bytes that are told of requests, for one node and for all of a call: beyond that reasons lose their details. The host takes
+/// 64 MiB for a call.
+const MOST_BYTES: usize = 1 << 20;
+const MOST_BYTES_TOGETHER: usize = 40 << 20;
 
 /// A pod that could not even be read, or not be judged: the same for every node.
 pub fn refused(status: &Status, nodes: &[String]) -> Vec<Report> {
@@ -88,6 +94,7 @@ pub fn explain(
         expressions: Expressions::default(),
         holders: OnceCell::new(),
         drivers: drivers(&instance.view.inventory),
+        bytes_left: MOST_BYTES_TOGETHER,
     };
     claims::ask(&mut pod.facts, instance);
     nodes
@@ -124,6 +131,8 @@ struct OnePod<'a> {
     holders: OnceCell<Holders>,
     /// What is to be told of the slices of a driver if the node reaches none of them.
     drivers: BTreeMap<Arc<str>, Vec<Unreachable>>,
+    /// Of [`MOST_BYTES_TOGETHER`].
+    bytes_left: usize,
 }
 
 impl OnePod<'_> {
@@ -245,29 +254,49 @@ impl OnePod<'_> {
     ) {
         let (view, profile) = (&instance.view, instance.profile());
         let (host, holders) = (self.host, &self.holders);
+        self.expressions.turn();
         let mut telling = Telling {
             survey: &self.survey,
             inventory: &view.inventory,
             environment: view.selectors.environment(),
             expressions: &mut self.expressions,
+            published: Published::new(&self.survey, &view.inventory),
+            is_brief: false,
             holders: &|| holders.get_or_init(|| Holders::new(view, host, profile)),
         };
+        let most = MOST_BYTES.min(self.bytes_left);
+        let mut left = most;
         for ((facts, answers), told) in self.facts.iter().zip(answers).zip(claims) {
             let Some(claim) = &facts.questions else {
                 continue;
             };
-            let asked = claim.requests.iter().zip(answers);
-            told.requests = asked
-                .map(|(question, answer)| telling.request(claim, question, answer))
-                .collect();
+            for (question, answer) in claim.requests.iter().zip(answers) {
+                let mut request = telling.request(claim, question, answer);
+                if !telling.is_brief {
+                    match left.checked_sub(request.size()) {
+                        Some(rest) => left = rest,
+                        None => {
+                            telling.is_brief = true;
+                            request.shorten();
+                        }
+                    }
+                }
+                told.requests.push(request);
+            }
             for index in 0..claim.constraints.len().min(MOST_CONSTRAINTS) {
                 let survey = telling.survey;
                 if answers.is_empty() {
                     break;
                 }
                 let found = survey.conflict(claim, index, answers, &view.inventory, profile);
-                told.constraints
-                    .extend(found.and_then(|found| constraint(claim, index, found)));
+                let Some(mut one) = found.and_then(|found| constraint(claim, index, found)) else {
+                    continue;
+                };
+                match left.checked_sub(one.size()) {
+                    Some(rest) if !telling.is_brief => left = rest,
+                    _ => one.shorten(),
+                }
+                told.constraints.push(one);
             }
             let least = survey::least(claim, answers);
             if least > survey::MOST_DEVICES as u64 {
@@ -278,6 +307,7 @@ impl OnePod<'_> {
                 });
             }
         }
+        self.bytes_left -= most - left;
     }
 
     fn unreachable(&self, pools: &[PoolFacts]) -> Vec<Unreachable> {
@@ -339,7 +369,8 @@ fn constraint(
     let covered = found
         .covered
         .iter()
-        .filter_map(|index| claim.requests.get(*index));
+        .filter_map(|index| claim.requests.get(*index))
+        .take(MOST_COVERED);
     let groups = found.groups.into_iter().take(MOST_GROUPS);
     Some(Constraint {
         index,
@@ -353,7 +384,7 @@ fn constraint(
             .map(|group| Group {
                 value: group.value.as_deref().map(words::name),
                 free: group.free,
-                requests: group.by_request,
+                requests: group.by_request.into_iter().take(MOST_COVERED).collect(),
             })
             .collect(),
         largest: found.largest,

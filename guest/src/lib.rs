@@ -21,6 +21,7 @@
 //! | `PreBind`, `bindClaim` | [`extension_points::pre_bind`], [`binding`] |
 //! | `Unreserve`, `PostBind` | [`extension_points::unreserve`], [`extension_points::post_bind`] |
 //! | `claimAssumeCache`, `inFlightAllocations` | the host's; read through [`cluster`], written through [`host::Host`] |
+//! | nothing: upstream does not say why | [`explain`], on the survey of [`allocator`] and the parts of [`cel`] |
 
 pub mod host;
 pub mod profile;

@@ -121,7 +121,8 @@ impl Search<'_, '_> {
         at.k >= want.needed
     }
 
-    /// Begins to look for a device, unless there is certainly none.
+    /// Begins to look for a device, unless there is certainly none. Inlined as if `run` were there once only.
+    #[inline(always)]
     fn descend(&mut self, at: &Place) -> Result<(), Halt> {
         if self.lists.wants[at.want].all.is_none() {
             self.open_verdicts(at.want);

@@ -190,6 +190,43 @@ impl Reason {
     }
 }
 
+/// How many bytes something takes as JSON.
+fn size(value: &impl Serialize) -> usize {
+    serde_json::to_vec(value).map_or(usize::MAX, |json| json.len())
+}
+
+impl Constraint {
+    /// How many bytes it takes as JSON.
+    pub fn size(&self) -> usize {
+        size(self)
+    }
+
+    /// Leaves out what is only shown.
+    pub fn shorten(&mut self) {
+        (self.requests, self.groups) = (Vec::new(), Vec::new());
+    }
+}
+
+impl Request {
+    /// How many bytes it takes as JSON.
+    pub fn size(&self) -> usize {
+        size(self)
+    }
+
+    /// Leaves out what is not counted.
+    pub fn shorten(&mut self) {
+        for reason in &mut self.reasons {
+            *reason = Reason {
+                count: reason.count,
+                index: reason.index,
+                needed: reason.needed,
+                have: reason.have,
+                ..Reason::new(reason.kind)
+            };
+        }
+    }
+}
+
 /// What a part of an expression saw.
 #[derive(Clone, Debug, Serialize)]
 #[allow(missing_docs, reason = "documented in the schema")]

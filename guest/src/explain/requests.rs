@@ -10,7 +10,7 @@ use crate::cel::Environment;
 
 use super::holders::{DeviceName, Holders};
 use super::report::{Counter, Reason, Request, Taint};
-use super::selectors::{self, Expressions};
+use super::selectors::{Expressions, Published};
 use super::words;
 
 /// Devices that a reason names.
@@ -24,6 +24,9 @@ pub struct Telling<'a> {
     pub inventory: &'a Inventory,
     pub environment: &'a Environment,
     pub expressions: &'a mut Expressions,
+    pub published: Published<'a>,
+    /// Only what is counted is told any more.
+    pub is_brief: bool,
     /// Made when a device in use is met.
     pub holders: &'a dyn Fn() -> &'a Holders,
 }
@@ -161,7 +164,10 @@ impl Telling<'_> {
     }
 
     fn refusing(&mut self, expression: &Arc<str>, position: usize, failed: bool) -> Option<usize> {
-        let found = self.survey.found(position, self.inventory);
+        if self.is_brief {
+            return None;
+        }
+        let found = (position, self.survey.found(position, self.inventory));
         self.expressions
             .refusing(self.environment, expression, found, failed)
     }
@@ -184,6 +190,9 @@ impl Telling<'_> {
         key: &Key,
         positions: &[usize],
     ) -> Reason {
+        if self.is_brief {
+            return counted(answer, key, positions);
+        }
         let first = positions[0];
         let mut reason = Reason {
             count: Some(positions.len()),
@@ -256,8 +265,8 @@ impl Telling<'_> {
         };
         let failed = reason.message.is_some();
         reason.part = Some(words::expression(&part.text));
-        reason.values = selectors::values(part, positions, self.survey, self.inventory);
-        reason.hints = selectors::hints(part, positions, failed, self.survey, self.inventory);
+        reason.values = self.published.seen_by(part, positions);
+        reason.hints = self.published.hints(part, positions, failed);
     }
 
     fn counter(&self, reason: &mut Reason, counter: u32, needed: i128) {
@@ -272,6 +281,19 @@ impl Telling<'_> {
             total: words::quantity(facts.total),
         });
         reason.holders = (self.holders)().of(facts.held.iter());
+    }
+}
+
+/// A reason without what is only shown.
+fn counted(answer: &Answer, key: &Key, positions: &[usize]) -> Reason {
+    let has_index = matches!(
+        answer.fates[positions[0]],
+        Fate::Selector(_) | Fate::SelectorError(..) | Fate::ConstraintAlone(_)
+    );
+    Reason {
+        count: Some(positions.len()),
+        index: has_index.then_some(key.index),
+        ..Reason::new(key.kind.name())
     }
 }
 

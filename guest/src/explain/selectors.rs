@@ -1,6 +1,8 @@
 //! Why a selector refused devices: the part that was false or failed, what it saw, and what may help.
 
+use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::allocator::Inventory;
@@ -21,15 +23,22 @@ const MOST_PUBLISHED: usize = 4_096;
 #[derive(Default)]
 pub struct Expressions {
     parts: BTreeMap<Arc<str>, Vec<Part>>,
+    /// On the node at work: which part refused a device, given its place.
+    refused: BTreeMap<(Arc<str>, usize), Option<usize>>,
 }
 
 impl Expressions {
+    /// Another node comes.
+    pub fn turn(&mut self) {
+        self.refused.clear();
+    }
+
     /// The part that was false for a device, or the one that failed.
     pub fn refusing(
         &mut self,
         environment: &Environment,
         expression: &Arc<str>,
-        found: Found<'_>,
+        (position, found): (usize, Found<'_>),
         failed: bool,
     ) -> Option<usize> {
         let parts = self
@@ -39,11 +48,14 @@ impl Expressions {
         if parts.len() < 2 {
             return (!parts.is_empty()).then_some(0);
         }
-        let device = environment.device(&found.slice.driver, found.device);
-        let wanted = if failed { None } else { Some(false) };
-        parts
-            .iter()
-            .position(|part| part.verdict(&device) == wanted)
+        let key = (expression.clone(), position);
+        *self.refused.entry(key).or_insert_with(|| {
+            let device = environment.device(&found.slice.driver, found.device);
+            let wanted = if failed { None } else { Some(false) };
+            parts
+                .iter()
+                .position(|part| part.verdict(&device) == wanted)
+        })
     }
 
     /// A part that was found.
@@ -52,131 +64,122 @@ impl Expressions {
     }
 }
 
-/// What a part saw, by distinct combination, the most frequent first.
-pub fn values(
-    part: &Part,
-    positions: &[usize],
-    survey: &Survey,
-    inventory: &Inventory,
-) -> Vec<Values> {
-    if part.accesses.is_empty() {
-        return Vec::new();
-    }
-    let mut counts: BTreeMap<Vec<Option<String>>, (usize, usize)> = BTreeMap::new();
-    for &position in positions {
-        let found = survey.found(position, inventory);
-        let saw = part
-            .accesses
-            .iter()
-            .map(|access| seen(access, found))
-            .collect();
-        counts.entry(saw).or_insert((0, position)).0 += 1;
-    }
-    let mut counts: Vec<_> = counts.into_iter().collect();
-    counts.sort_by_key(|(_, (count, first))| (usize::MAX - count, *first));
-    counts.truncate(MOST_VALUES);
-    let values = counts.into_iter().map(|(saw, (count, first))| {
-        let accesses = part.accesses.iter().zip(saw);
-        Values {
-            saw: accesses
-                .map(|(access, value)| Saw {
-                    expression: words::name(&access.to_string()),
-                    value,
-                })
-                .collect(),
-            count,
-            device: words::name(&survey.found(first, inventory).to_string()),
-        }
-    });
-    values.collect()
-}
-
-fn seen(access: &Access, found: Found<'_>) -> Option<String> {
-    let seen = access.find(&found.slice.driver, found.device)?;
-    Some(match seen {
-        Seen::Driver(driver) => words::name(&crate::go_quote::quoted(driver)),
-        Seen::Attribute(value) => words::value(value),
-        Seen::Capacity(text) => {
-            words::name(&format!("quantity({})", crate::go_quote::quoted(text)))
-        }
-    })
-}
-
-/// What may help against a part that was false, or failed, for these devices.
-pub fn hints(
-    part: &Part,
-    positions: &[usize],
-    failed: bool,
-    survey: &Survey,
-    inventory: &Inventory,
-) -> Vec<Hint> {
-    let published = Published { survey, inventory };
-    let mut hints = Vec::new();
-    for access in part
-        .accesses
-        .iter()
-        .filter(|access| access.field != Field::Driver)
-    {
-        let lacks = |position: &&usize| {
-            let found = survey.found(**position, inventory);
-            access.find(&found.slice.driver, found.device).is_none()
-        };
-        if positions.iter().find(lacks).is_none() {
-            continue;
-        }
-        if failed && let Some(guard) = access.guard() {
-            hints.push(Hint {
-                kind: "guard",
-                guard: Some(words::name(&guard)),
-                ..Hint::default()
-            });
-        }
-        hints.extend(published.unknown(access));
-    }
-    let mut told = BTreeSet::new();
-    for (access, _) in &part.wanted {
-        if told.insert(access) {
-            hints.extend(published.other_values(access, part));
-        }
-    }
-    hints.truncate(MOST_HINTS);
-    hints
-}
-
-/// What the devices of a node publish.
-struct Published<'a> {
+/// What the devices of a node publish, looked up once.
+pub struct Published<'a> {
     survey: &'a Survey,
     inventory: &'a Inventory,
+    attributes: OnceCell<Names<'a>>,
+    capacities: OnceCell<Names<'a>>,
+    values: RefCell<BTreeMap<Access, Rc<BTreeSet<String>>>>,
 }
 
+/// Names with their domains.
+type Names<'a> = BTreeSet<(&'a str, &'a str)>;
+
 impl<'a> Published<'a> {
-    fn all(&self) -> impl Iterator<Item = Found<'a>> {
-        let (survey, inventory) = (self.survey, self.inventory);
-        (0..survey.looked().min(MOST_PUBLISHED))
-            .map(move |position| survey.found(position, inventory))
+    pub fn new(survey: &'a Survey, inventory: &'a Inventory) -> Self {
+        Self {
+            survey,
+            inventory,
+            attributes: OnceCell::new(),
+            capacities: OnceCell::new(),
+            values: RefCell::default(),
+        }
     }
 
-    /// Names with their domains.
-    fn names(&self, field: Field) -> BTreeSet<(&'a str, &'a str)> {
-        let mut names = BTreeSet::new();
-        for Found { slice, device } in self.all() {
-            let driver = &*slice.driver;
-            let mut add = |name: &'a str| {
-                names.insert(name.split_once('/').unwrap_or((driver, name)));
+    /// What a part saw, by distinct combination, the most frequent first.
+    pub fn seen_by(&self, part: &Part, positions: &[usize]) -> Vec<Values> {
+        if part.accesses.is_empty() {
+            return Vec::new();
+        }
+        let mut counts: BTreeMap<Vec<Option<String>>, (usize, usize)> = BTreeMap::new();
+        for &position in positions {
+            let found = self.survey.found(position, self.inventory);
+            let accesses = part.accesses.iter();
+            let saw = accesses.map(|access| seen(access, found)).collect();
+            counts.entry(saw).or_insert((0, position)).0 += 1;
+        }
+        let mut counts: Vec<_> = counts.into_iter().collect();
+        counts.sort_by_key(|(_, (count, first))| (usize::MAX - count, *first));
+        counts.truncate(MOST_VALUES);
+        let values = counts.into_iter().map(|(saw, (count, first))| {
+            let accesses = part.accesses.iter().zip(saw);
+            let saw = accesses.map(|(access, value)| Saw {
+                expression: words::name(&access.to_string()),
+                value,
+            });
+            Values {
+                saw: saw.collect(),
+                count,
+                device: words::name(&self.survey.found(first, self.inventory).to_string()),
+            }
+        });
+        values.collect()
+    }
+
+    /// What may help against a part that was false, or failed, for these devices.
+    pub fn hints(&self, part: &Part, positions: &[usize], failed: bool) -> Vec<Hint> {
+        let mut hints = Vec::new();
+        for access in &part.accesses {
+            let lacks = |position: &usize| {
+                let found = self.survey.found(*position, self.inventory);
+                access.find(&found.slice.driver, found.device).is_none()
             };
-            match field {
-                Field::Driver => {}
-                Field::Attribute => device.attributes.iter().for_each(|(name, _)| add(name)),
-                Field::Capacity => device.capacity.iter().for_each(|(name, _)| add(name)),
+            if !positions.iter().any(lacks) {
+                continue;
+            }
+            if failed && let Some(guard) = access.guard() {
+                hints.push(Hint {
+                    kind: "guard",
+                    guard: Some(words::name(&guard)),
+                    ..Hint::default()
+                });
+            }
+            hints.extend(self.unknown(access));
+        }
+        let mut told = BTreeSet::new();
+        for (access, _) in &part.wanted {
+            if told.insert(access) {
+                hints.extend(self.other_values(access, part));
             }
         }
-        names
+        hints.truncate(MOST_HINTS);
+        hints
+    }
+
+    fn all(&self) -> impl Iterator<Item = Found<'a>> {
+        let (survey, inventory) = (self.survey, self.inventory);
+        let positions = 0..survey.looked().min(MOST_PUBLISHED);
+        positions.map(move |position| survey.found(position, inventory))
+    }
+
+    fn names(&self, field: Field) -> Option<&Names<'a>> {
+        fn qualified<'n>(driver: &'n str, name: &'n str) -> (&'n str, &'n str) {
+            name.split_once('/').unwrap_or((driver, name))
+        }
+        match field {
+            Field::Driver => None,
+            Field::Attribute => Some(self.attributes.get_or_init(|| {
+                let names = self.all().flat_map(|Found { slice, device }| {
+                    let names = device.attributes.iter();
+                    names.map(|(name, _)| qualified(&slice.driver, name))
+                });
+                names.collect()
+            })),
+            Field::Capacity => Some(self.capacities.get_or_init(|| {
+                let names = self.all().flat_map(|Found { slice, device }| {
+                    let names = device.capacity.iter();
+                    names.map(|(name, _)| qualified(&slice.driver, name))
+                });
+                names.collect()
+            })),
+        }
     }
 
     /// If nothing has this name: those that are nearest.
     fn unknown(&self, access: &Access) -> Option<Hint> {
         let (domain, name) = (&*access.domain, &*access.name);
-        let names = self.names(access.field);
+        let names = self.names(access.field)?;
         if names.contains(&(domain, name)) {
             return None;
         }
@@ -202,12 +205,9 @@ impl<'a> Published<'a> {
 
     /// If no device has any of the values that the part wants: those that there are.
     fn other_values(&self, access: &Access, part: &Part) -> Option<Hint> {
-        let values: BTreeSet<String> = self.all().filter_map(|found| seen(access, found)).collect();
-        let mut wanted = part
-            .wanted
-            .iter()
-            .filter(|(of, _)| of == access)
-            .map(|(_, text)| text);
+        let values = self.values_of(access);
+        let wanted = part.wanted.iter().filter(|(of, _)| of == access);
+        let mut wanted = wanted.map(|(_, text)| text);
         if values.is_empty() || wanted.clone().any(|text| values.contains(text)) {
             return None;
         }
@@ -219,4 +219,27 @@ impl<'a> Published<'a> {
             guard: None,
         })
     }
+
+    fn values_of(&self, access: &Access) -> Rc<BTreeSet<String>> {
+        if let Some(values) = self.values.borrow().get(access) {
+            return Rc::clone(values);
+        }
+        let values = self.all().filter_map(|found| seen(access, found));
+        let values = Rc::new(values.collect::<BTreeSet<_>>());
+        self.values
+            .borrow_mut()
+            .insert(access.clone(), Rc::clone(&values));
+        values
+    }
+}
+
+fn seen(access: &Access, found: Found<'_>) -> Option<String> {
+    let seen = access.find(&found.slice.driver, found.device)?;
+    Some(match seen {
+        Seen::Driver(driver) => words::name(&crate::go_quote::quoted(driver)),
+        Seen::Attribute(value) => words::value(value),
+        Seen::Capacity(text) => {
+            words::name(&format!("quantity({})", crate::go_quote::quoted(text)))
+        }
+    })
 }

@@ -58,7 +58,7 @@ fn many_of_everything() {
         pod(&names),
     ])
     .explain(CURRENT, "n1");
-    assert!(size(&answer) < 64 * LARGEST, "{}", size(&answer));
+    assert!(size(&answer) < 8 * LARGEST, "{}", size(&answer));
 }
 
 #[test]
@@ -91,5 +91,61 @@ fn a_pod_that_is_none() {
         let answers = plugin.explain(&cluster, &pod, &["n1".to_owned()]);
         let answer: Value = serde_json::from_slice(&answers[0]).expect("JSON");
         assert_eq!(super::schema::violations(&answer), [""; 0], "{json}");
+    }
+}
+
+/// A long expression of a class that a pod uses as often as it can.
+#[test]
+fn one_expression_many_times() {
+    let expression = format!("device.driver == '{}' && true", "d".repeat(9_000));
+    let requests: Value = (0..200)
+        .map(|i| request(&format!("r{i}"), 1, &[]))
+        .collect();
+    let names: Vec<&str> = std::iter::repeat_n("c", 100).collect();
+    let answer = Cluster::new(vec![
+        class("gpu", &[&expression]),
+        slice("a", json!([device("d0", json!({}))])),
+        claim("c", requests),
+        pod(&names),
+    ])
+    .explain(CURRENT, "n1");
+    assert!(size(&answer) < 8 * LARGEST, "{}", size(&answer));
+    let last = "/claims/63/requests/199/reasons/0";
+    assert_eq!(
+        all(&answer, last),
+        [&json!({"type": "class-selector", "count": 1, "index": 0})]
+    );
+}
+
+#[test]
+fn many_nodes_in_one_call() {
+    let mut cluster = Cluster::new(vec![class("gpu", &["device.driver == 'x'"])]);
+    let names: Vec<String> = (0..300).map(|i| format!("m{i}")).collect();
+    for name in &names {
+        cluster.add(json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": name}}));
+        let mut slice = slice(
+            name,
+            (0..8)
+                .map(|i| device(&format!("d{i}"), json!({})))
+                .collect(),
+        );
+        slice["spec"]["nodeName"] = json!(name);
+        cluster.add(slice);
+    }
+    cluster.add(claim("c", json!([request("r", 1, &[])])));
+    let mut plugin = crate::plugin::Plugin::default();
+    let answers = plugin.explain(&cluster, &object(&pod(&["c"])), &names);
+    assert_eq!(answers.len(), names.len());
+    for (answer, name) in answers.iter().zip(&names) {
+        let answer: Value = serde_json::from_slice(answer).expect("JSON");
+        assert_eq!(super::schema::violations(&answer), [""; 0], "{answer:#}");
+        assert_eq!(
+            (&answer["node"], &answer["verdict"]["at"]),
+            (&json!(name), &json!("Filter"))
+        );
+        assert_eq!(
+            all(&answer, "/claims/0/requests/0/reasons/0/count"),
+            [&json!(8)]
+        );
     }
 }
