@@ -7,6 +7,7 @@ use serde_json::Value;
 
 pub mod claims;
 pub mod collect;
+pub mod explain;
 pub mod json;
 pub mod objects;
 pub mod page;

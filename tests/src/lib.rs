@@ -23,6 +23,8 @@ mod contract;
 #[cfg(test)]
 mod end_to_end;
 #[cfg(test)]
+mod explain;
+#[cfg(test)]
 mod faults;
 #[cfg(test)]
 mod features;
