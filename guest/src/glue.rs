@@ -16,7 +16,9 @@ mod bindings {
     export!(Component);
 }
 
-use bindings::exports::kube_scheduler::plugin::{advice, binding, enqueue, explain, lifecycle, scheduling};
+use bindings::exports::kube_scheduler::plugin::{
+    advice, binding, enqueue, explain, lifecycle, scheduling,
+};
 use bindings::kube_scheduler::plugin::{api, clock, cluster, ledger, log, random, types};
 
 thread_local! {

@@ -9,6 +9,8 @@ use clap::{Parser, Subcommand};
 use crate::report::table::Colour;
 
 mod built_in;
+mod choice;
+mod explain;
 mod input;
 mod lint;
 mod plugin;
@@ -37,6 +39,8 @@ enum Command {
     Simulate(simulate::Simulate),
     /// Find mistakes in manifests and dumps
     Lint(lint::Lint),
+    /// Say why a pod is placed where it is, or not at all: per node, request and device
+    Explain(explain::Explain),
     /// Run plugins under a load with faults and swaps, and count what must not happen
     Soak(soak::Soak),
     /// Look at a plugin, try it, or write the built-in one to a file
@@ -88,6 +92,7 @@ where
         Ok(cli) => match cli.command {
             Command::Simulate(simulate) => simulate.run(&mut streams),
             Command::Lint(lint) => lint.run(&mut streams),
+            Command::Explain(explain) => explain.run(&mut streams),
             Command::Soak(soak) => soak.run(&mut streams),
             Command::Plugin(command) => command.run(&mut streams),
         },

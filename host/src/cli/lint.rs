@@ -5,9 +5,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use clap::{Args, ValueEnum};
 
+use super::choice::feature;
 use super::input::{keep, unknown_versions};
 use super::sandbox::Sandbox;
-use super::simulate::{feature, said_by_plugin};
+use super::simulate::said_by_plugin;
 use super::{DONE, NOT_PLACED, Streams, built_in};
 use crate::cluster::{Cluster, Settings};
 use crate::lint::{self, Finding, Report, Slips, Subject, Templates};
@@ -51,7 +52,7 @@ enum Output {
 
 impl Lint {
     pub(super) fn run(&self, streams: &mut Streams<'_>) -> anyhow::Result<u8> {
-        let settings = built_in::settings(&self.profile, &self.features, None);
+        let settings = built_in::settings(&self.profile, &self.features, None, true);
         let plugin = built_in::load(self.plugin.as_deref(), &self.sandbox.applied_to(settings))?;
         let report = self.report(&plugin, streams)?;
         match self.output {
