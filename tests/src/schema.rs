@@ -72,9 +72,14 @@ fn has_type(value: &Value, name: &str) -> bool {
     }
 }
 
-/// Violations of the published schema.
+/// Violations of the published schema of `simulate`.
 pub fn check(output: &Value) -> Vec<String> {
-    let schema: Value = serde_json::from_str(SCHEMA).unwrap();
+    check_against(SCHEMA, output)
+}
+
+/// Violations of a schema.
+pub fn check_against(schema: &str, output: &Value) -> Vec<String> {
+    let schema: Value = serde_json::from_str(schema).unwrap();
     let mut found = Vec::new();
     violations(&schema, &schema, output, "", &mut found);
     found
