@@ -1,5 +1,5 @@
 //! What `configure` takes: `{"profile": "1.31" | "current", "features": {"GATE": true}, "allocatorSteps": 1000000,
-//! "filterTimeoutMs": 10000}`.
+//! "filterTimeoutMs": 10000, "caches": true}`.
 
 use std::collections::BTreeMap;
 
@@ -40,6 +40,8 @@ pub struct Config {
     /// Nanoseconds that this search may take (gate DRASchedulerFilterTimeout); then the attempt is an error, which time heals
     /// and no event needs to.
     pub filter_timeout: Option<u64>,
+    /// Off: each call reads the cluster anew and evaluates every selector, which changes no answer. For tests of the caches.
+    pub caches: bool,
 }
 
 impl Default for Config {
@@ -48,6 +50,7 @@ impl Default for Config {
             profile: Profile::current(),
             allocator_steps: DEFAULT_ALLOCATOR_STEPS,
             filter_timeout: Some(DEFAULT_FILTER_TIMEOUT_MS * NANOSECONDS_PER_MS),
+            caches: true,
         }
     }
 }
@@ -60,6 +63,7 @@ struct Wire {
     features: BTreeMap<String, bool>,
     allocator_steps: Option<u64>,
     filter_timeout_ms: Option<u64>,
+    caches: Option<bool>,
 }
 
 impl Config {
@@ -79,6 +83,7 @@ impl Config {
         if let Some(steps) = wire.allocator_steps {
             config.allocator_steps = steps;
         }
+        config.caches = wire.caches.unwrap_or(config.caches);
         let timeout = wire.filter_timeout_ms.unwrap_or(DEFAULT_FILTER_TIMEOUT_MS);
         let mut notes = Vec::new();
         for (name, on) in wire.features {

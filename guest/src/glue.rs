@@ -10,13 +10,15 @@ use crate::status;
 
 mod bindings {
     #![allow(missing_docs, unsafe_code, reason = "generated")]
-    wit_bindgen::generate!({ path: "../wit", world: "advising-plugin" });
+    wit_bindgen::generate!({ path: "../wit", world: "full-plugin" });
 
     use super::Component;
     export!(Component);
 }
 
-use bindings::exports::kube_scheduler::plugin::{advice, binding, enqueue, lifecycle, scheduling};
+use bindings::exports::kube_scheduler::plugin::{
+    advice, binding, enqueue, explain, lifecycle, scheduling,
+};
 use bindings::kube_scheduler::plugin::{api, clock, cluster, ledger, log, random, types};
 
 thread_local! {
@@ -173,6 +175,12 @@ impl binding::Guest for Component {
 
     fn post_bind(pod: types::Object, node: String, plan: Vec<u8>) {
         with_plugin(|plugin, host| plugin.post_bind(host, &decode_object(pod), &node, &plan));
+    }
+}
+
+impl explain::Guest for Component {
+    fn explain(pod: types::Object, _at: types::Revision, nodes: Vec<String>) -> Vec<Vec<u8>> {
+        with_plugin(|plugin, host| plugin.explain(host, &decode_object(pod), &nodes))
     }
 }
 

@@ -22,6 +22,7 @@
 //! | `Unreserve`, `PostBind` | [`extension_points::unreserve`], [`extension_points::post_bind`] |
 //! | none | [`advice`]: mistakes in objects, and the list of devices |
 //! | `claimAssumeCache`, `inFlightAllocations` | the host's; read through [`cluster`], written through [`host::Host`] |
+//! | nothing: upstream does not say why | [`explain`], on the survey of [`allocator`] and the parts of [`cel`] |
 
 pub mod host;
 pub mod profile;
@@ -41,6 +42,8 @@ pub mod claims;
 pub mod extended_resources;
 pub mod plan;
 pub mod scheduling_context;
+
+pub mod explain;
 
 pub mod allocator;
 pub mod node_selector;

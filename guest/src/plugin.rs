@@ -4,12 +4,13 @@
 use std::rc::Rc;
 
 use crate::advice;
-use crate::allocator::{Allocator, Outcome};
+use crate::allocator::{Allocator, Observer, Outcome};
 use crate::api::{Pod, ResourceClaim, wire};
 use crate::claims::{self, Lookup, PodClaim};
 use crate::cluster::View;
 use crate::config::Config;
 use crate::cycle::{Answers, Cycle, Scope, State};
+use crate::explain;
 use crate::extension_points::{
     filter, post_bind, post_filter, pre_bind, pre_enqueue, pre_filter, pre_score, reserve,
     unreserve,
@@ -149,6 +150,8 @@ const DESCRIPTION: Description = Description {
 #[derive(Default)]
 pub struct Plugin {
     instance: Instance,
+    /// Pods that wait.
+    waiting: hints::ParsedPods,
     /// One handle per living cycle is shared with it.
     alive: Rc<()>,
 }
@@ -164,7 +167,7 @@ impl Default for Instance {
     fn default() -> Self {
         let config = Config::default();
         Self {
-            view: View::new(&config.profile),
+            view: View::new(&config),
             config,
         }
     }
@@ -206,13 +209,15 @@ impl Instance {
     }
 
     /// The same without the work of writing results down.
-    pub fn fits(
+    pub fn fits<O: Observer>(
         &mut self,
         host: &dyn Host,
         allocator: &mut Allocator,
         slot: Slot,
+        observer: &mut O,
     ) -> Result<i64, Outcome> {
-        self.view.fits(allocator, slot, &self.config, host)
+        let limits = (&self.config, host);
+        self.view.fits(allocator, slot, limits, observer)
     }
 }
 
@@ -229,7 +234,7 @@ impl Plugin {
             host.log(Level::Warn, &note, &[]);
         }
         self.instance = Instance {
-            view: View::new(&config.profile),
+            view: View::new(&config),
             config,
         };
         Ok(())
@@ -268,13 +273,16 @@ impl Plugin {
     }
 
     fn hint(
-        &self,
+        &mut self,
         host: &dyn Host,
         event: &Result<hints::Decoded, String>,
         pod: &Object,
     ) -> Result<Hint, String> {
         let event = event.as_ref().map_err(Clone::clone)?;
-        let pod = wire::pod(&pod.json).map_err(|problem| problem.to_string())?;
+        if !self.instance.config.caches {
+            self.waiting = hints::ParsedPods::default();
+        }
+        let pod = self.waiting.get(pod)?;
         Ok(event.hint(self.instance.profile(), &pod, || self.resolve(host, &pod)))
     }
 
@@ -290,9 +298,7 @@ impl Plugin {
 
     /// Begins a cycle.
     pub fn pre_filter(&mut self, host: &dyn Host, pod: &Object) -> (Cycle, Scope) {
-        if Rc::strong_count(&self.alive) == 1 {
-            self.instance.view.selectors.make_room();
-        }
+        self.make_room();
         let pod_ref = pod.id.clone();
         if !self.instance.is_enabled() {
             return (self.cycle(Pod::default(), pod_ref), Scope::Skip);
@@ -320,7 +326,9 @@ impl Plugin {
     /// See [`filter`].
     pub fn filter(&mut self, host: &dyn Host, cycle: &Cycle, nodes: &[Slot]) -> Answers {
         let state = &mut cycle.state.borrow_mut();
-        filter::filter(&mut self.instance, host, state, nodes)
+        let answers = filter::filter(&mut self.instance, host, state, nodes);
+        self.instance.view.tell_counts(host);
+        answers
     }
 
     /// See [`post_filter`].
@@ -353,6 +361,7 @@ impl Plugin {
         let mut state = cycle.state.borrow_mut();
         let (status, plan) =
             reserve::reserve(&mut self.instance, host, &cycle.pod, &mut state, node);
+        self.instance.view.tell_counts(host);
         (status, plan.encode())
     }
 
@@ -417,6 +426,29 @@ impl Plugin {
         advice::devices(host, self.instance.profile())
     }
 
+    /// See [`explain`]: one answer for each node, as JSON.
+    pub fn explain(&mut self, host: &dyn Host, pod: &Object, nodes: &[String]) -> Vec<Vec<u8>> {
+        self.make_room();
+        let reports = if self.instance.is_enabled() {
+            match self.prepare(host, pod) {
+                Ok(pod) => explain::explain(&mut self.instance, host, &pod, nodes),
+                Err(status) => explain::refused(&status, nodes),
+            }
+        } else {
+            explain::refused(&Status::success(), nodes)
+        };
+        // Of this type every value can be written.
+        let json = |report| serde_json::to_vec(report).unwrap_or_default();
+        reports.iter().map(json).collect()
+    }
+
+    /// Between two cycles what is too much is forgotten.
+    fn make_room(&mut self) {
+        if Rc::strong_count(&self.alive) == 1 {
+            self.instance.view.selectors.make_room();
+        }
+    }
+
     fn prepare(&mut self, host: &dyn Host, pod: &Object) -> Result<Pod, Status> {
         self.catch_up(host).map_err(Status::error)?;
         let invalid = |text: String| Status::new(Code::InvalidObject, text);
@@ -435,6 +467,10 @@ impl Plugin {
 
     fn catch_up(&mut self, host: &dyn Host) -> Result<(), String> {
         let Instance { config, view } = &mut self.instance;
+        // A cycle that lives has numbers of expressions.
+        if !config.caches && Rc::strong_count(&self.alive) == 1 {
+            *view = View::new(config);
+        }
         view.catch_up(host, &config.profile)
     }
 }

@@ -11,6 +11,7 @@ mod not_imitated;
 mod priority;
 mod quantity;
 mod resources;
+mod selection;
 mod taints;
 
 use std::collections::HashMap;
@@ -25,6 +26,7 @@ use node_affinity::{Labels, NodeAffinity};
 pub use not_imitated::{Held, held, no_preemption, not_imitated};
 pub use priority::PriorityClasses;
 use resources::{Allocatable, Resources, Used};
+pub use selection::Selection;
 use taints::{Taint, Toleration};
 
 /// Why a node is refused.

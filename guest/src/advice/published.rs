@@ -45,14 +45,14 @@ impl Published {
 
     fn add(&mut self, driver: &str, device: &Device) {
         self.devices += 1;
-        for (name, value) in &device.attributes {
+        for (name, value) in device.attributes.iter() {
             let values = values(&mut self.attributes, driver, name);
             match value {
                 Attribute::List(list) => list.iter().for_each(|value| values.insert(value)),
                 value => values.insert(value),
             }
         }
-        for (name, quantity) in &device.capacity {
+        for (name, quantity) in device.capacity.iter() {
             values(&mut self.capacity, driver, name).insert(&Attribute::Version(quantity.clone()));
         }
     }

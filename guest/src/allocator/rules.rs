@@ -30,6 +30,15 @@ pub(crate) fn taints<'a>(
         .collect()
 }
 
+/// Whether the rule taints the device.
+pub(crate) fn taints_device(
+    rule: &DeviceTaintRule,
+    slice: &ResourceSlice,
+    device: &Device,
+) -> bool {
+    concerns(rule, slice) && selects(rule, device)
+}
+
 /// Whether the rule may select a device of the slice. Without a selector it selects nothing at all.
 pub(crate) fn concerns(rule: &DeviceTaintRule, slice: &ResourceSlice) -> bool {
     let is_or_any =

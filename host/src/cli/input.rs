@@ -8,6 +8,7 @@ use std::sync::Arc;
 use anyhow::bail;
 use serde_json::json;
 
+use crate::clock::Stopwatch;
 use crate::cluster::{Cluster, Settings};
 use crate::manifest::{self, ObjectError, is_slip_of, needed_by_host};
 use crate::object::{Kind, Object, ObjectRef};
@@ -29,6 +30,8 @@ pub(super) struct Loaded {
     pub unreadable_pods: Vec<PodOutcome>,
     /// Uids that were in the input, as opposed to those made up here.
     pub uids: BTreeSet<Arc<str>>,
+    /// How long parsing took, in nanoseconds.
+    pub read: u64,
 }
 
 impl Loaded {
@@ -69,7 +72,9 @@ pub(super) fn read(
     plugin: &Description,
     classic_driver: bool,
 ) -> anyhow::Result<Loaded> {
+    let stopwatch = Stopwatch::start();
     let mut input = manifest::read(inputs, stdin, &keep(plugin))?;
+    let read = stopwatch.nanoseconds();
     workloads::expand(&mut input);
 
     let unknown = unknown_versions(&input.objects, plugin);
@@ -123,6 +128,7 @@ pub(super) fn read(
         input_errors,
         unreadable_pods,
         uids,
+        read,
     })
 }
 
