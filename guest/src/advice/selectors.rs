@@ -251,7 +251,7 @@ impl<'a> Selectors<'a> {
         };
         let error = trial.error.as_deref().unwrap_or_default();
         if trial.tried == 0 {
-            return;
+            // An expression before it let nothing through, and was told.
         } else if trial.failed == trial.tried {
             let remedy = match causes.first() {
                 Some(cause) => cause.remedy.clone(),
