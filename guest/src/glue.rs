@@ -475,10 +475,8 @@ impl Host for Imports {
 
 impl advice::Guest for Component {
     fn lint(_at: types::Revision) -> Vec<advice::Finding> {
-        with_plugin(|plugin, host| plugin.lint(host))
-            .into_iter()
-            .map(encode_finding)
-            .collect()
+        let findings = with_plugin(|plugin, host| plugin.lint(host));
+        findings.into_iter().map(encode_finding).collect()
     }
 
     fn devices(_at: types::Revision) -> Vec<u8> {

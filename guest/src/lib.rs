@@ -20,6 +20,7 @@
 //! | `podSchedulingState`: `publish`, `addOwner...` | [`scheduling_context`] |
 //! | `PreBind`, `bindClaim` | [`extension_points::pre_bind`], [`binding`] |
 //! | `Unreserve`, `PostBind` | [`extension_points::unreserve`], [`extension_points::post_bind`] |
+//! | none | [`advice`]: mistakes in objects, and the list of devices |
 //! | `claimAssumeCache`, `inFlightAllocations` | the host's; read through [`cluster`], written through [`host::Host`] |
 //! | nothing: upstream does not say why | [`explain`], on the survey of [`allocator`] and the parts of [`cel`] |
 

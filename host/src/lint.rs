@@ -14,6 +14,7 @@ use serde::Serialize;
 use crate::manifest::Input;
 use crate::object::{Object, ObjectRef};
 use crate::plugin::{Finding as PluginFinding, Severity};
+use crate::stand_ins::schema::cluster_scoped;
 
 pub use reading::{mixed_versions, noticed};
 pub(crate) use text::summary;
@@ -73,11 +74,15 @@ pub struct Summary {
 }
 
 impl Subject {
-    /// The object with this reference.
+    /// The object with this reference. Without a namespace it is in `default`, if its kind has namespaces.
     pub fn of(id: &ObjectRef) -> Self {
+        let namespace = match &*id.namespace {
+            "" if !cluster_scoped(&id.kind) => "default",
+            namespace => namespace,
+        };
         Self {
             kind: id.kind.short().to_owned(),
-            namespace: id.namespace.to_string(),
+            namespace: namespace.to_owned(),
             name: id.name.to_string(),
         }
     }
@@ -101,8 +106,8 @@ impl Subject {
         }
     }
 
-    /// Objects without a namespace are in `default`, if their kind has namespaces.
-    fn is(&self, other: &Self) -> bool {
+    /// Whether both name one object. Without a namespace it is in `default`, if its kind has namespaces.
+    pub fn is(&self, other: &Self) -> bool {
         let namespace = |subject: &Self| match subject.namespace.as_str() {
             "default" => String::new(),
             namespace => namespace.to_owned(),

@@ -35,6 +35,8 @@ mod hostile;
 #[cfg(test)]
 mod limits;
 #[cfg(test)]
+mod lint;
+#[cfg(test)]
 mod load;
 #[cfg(test)]
 mod page;

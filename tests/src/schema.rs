@@ -73,12 +73,12 @@ fn has_type(value: &Value, name: &str) -> bool {
     }
 }
 
-/// Violations of the published schema.
+/// Violations of the published schema of `simulate`.
 pub fn check(output: &Value) -> Vec<String> {
     check_against(SCHEMA, output)
 }
 
-/// Violations of some schema.
+/// Violations of a schema.
 pub fn check_against(schema: &str, output: &Value) -> Vec<String> {
     let schema: Value = serde_json::from_str(schema).unwrap();
     let mut found = Vec::new();

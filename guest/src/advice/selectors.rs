@@ -13,8 +13,10 @@ use crate::cel::{Environment, Program};
 use crate::host::ObjectRef;
 use crate::profile::Profile;
 
-/// Evaluations of one answer at most: a few seconds. Devices behind that are not tried.
-const MOST_EVALUATIONS: usize = 2_000_000;
+/// What all evaluations of one answer may cost, in units of CEL: a few seconds. Devices behind that are not tried.
+const MOST_COST: u64 = 200_000_000;
+/// What an evaluation costs beside that.
+const COST_OF_ONE: u64 = 100;
 
 /// Selectors that are tried one after the other, and what came of it.
 #[derive(Default)]
@@ -149,10 +151,10 @@ impl<'a> Selectors<'a> {
 
     /// Tries everything on the devices of these slices.
     pub(super) fn run<'s>(&mut self, slices: impl Iterator<Item = &'s ResourceSlice>) {
-        let mut evaluations = 0;
+        let mut spent = 0;
         for slice in slices {
             for device in slice.devices.iter().filter(|device| device.usable) {
-                if evaluations > MOST_EVALUATIONS {
+                if spent > MOST_COST {
                     self.is_complete = false;
                     return;
                 }
@@ -161,18 +163,23 @@ impl<'a> Selectors<'a> {
                 let mut verdicts: Vec<Option<Verdict>> = vec![None; self.programs.len()];
                 let programs = &self.programs;
                 let mut verdict = |number: usize| {
-                    let fresh = || match &programs[number] {
-                        Ok(program) => match program.matches(&value) {
-                            Ok(true) => Verdict::Yes,
-                            Ok(false) => Verdict::No,
-                            Err(error) => Verdict::Error(error.to_string().into()),
-                        },
+                    if let Some(known) = &verdicts[number] {
+                        return known.clone();
+                    }
+                    let fresh = match &programs[number] {
+                        Ok(program) => {
+                            let evaluation = program.evaluate(&value);
+                            spent += evaluation.cost + COST_OF_ONE;
+                            match evaluation.verdict {
+                                Ok(true) => Verdict::Yes,
+                                Ok(false) => Verdict::No,
+                                Err(error) => Verdict::Error(error.to_string().into()),
+                            }
+                        }
                         Err(_) => Verdict::No,
                     };
-                    if verdicts[number].is_none() {
-                        evaluations += 1;
-                    }
-                    verdicts[number].get_or_insert_with(fresh).clone()
+                    verdicts[number] = Some(fresh.clone());
+                    fresh
                 };
                 self.chains
                     .iter_mut()
@@ -244,7 +251,7 @@ impl<'a> Selectors<'a> {
         };
         let error = trial.error.as_deref().unwrap_or_default();
         if trial.tried == 0 {
-            return;
+            // An expression before it let nothing through, and was told.
         } else if trial.failed == trial.tried {
             let remedy = match causes.first() {
                 Some(cause) => cause.remedy.clone(),

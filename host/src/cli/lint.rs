@@ -16,6 +16,9 @@ use crate::manifest;
 use crate::plugin::{Component, Plugin, Severity, SharedServices};
 use crate::workloads;
 
+/// Path of an object's version.
+const VERSION: &str = "apiVersion";
+
 #[derive(Debug, Args)]
 pub(super) struct Lint {
     /// File, directory (every .yaml, .yml and .json in it), or - for stdin
@@ -85,10 +88,6 @@ impl Lint {
         let mut findings = slips.findings(&input.objects);
         findings.extend(lint::core_kinds(&input.objects));
         findings.extend(lint::mixed_versions(&input.objects));
-        let unknown = unknown_versions(&input.objects, plugin.description());
-        findings.extend(unknown.into_iter().map(|(id, message)| {
-            lint::finding(Severity::Error, Subject::of(&id), "apiVersion", &message)
-        }));
         let before = Templates::before(&input);
         // What expanding says is no mistake.
         let said = std::mem::take(&mut input.warnings);
@@ -97,7 +96,10 @@ impl Lint {
         findings.extend(lint::noticed(&input));
         let templates = Templates::after(&input, &before);
 
-        let mut cluster = Cluster::new(Settings::default());
+        let mut cluster = Cluster::new(Settings {
+            defaults: false,
+            ..Settings::default()
+        });
         let loaded = cluster.load(input.objects.clone());
         findings.extend(loaded.into_iter().map(|warning| {
             lint::finding(
@@ -109,6 +111,16 @@ impl Lint {
         }));
         cluster.deliver();
         findings.extend(ask(plugin, cluster, streams)?);
+        let unknown = unknown_versions(&input.objects, plugin.description());
+        for (id, message) in unknown {
+            let subject = Subject::of(&id);
+            // The plugin may have told that, with a remedy.
+            let is_told =
+                |finding: &Finding| finding.path == VERSION && finding.object.is(&subject);
+            if !findings.iter().any(is_told) {
+                findings.push(lint::finding(Severity::Error, subject, VERSION, &message));
+            }
+        }
         Ok(Report::new(findings, &input, &templates))
     }
 }

@@ -19,9 +19,20 @@ pub fn noticed(input: &Input) -> Vec<Finding> {
         )
     });
     let warnings = input.warnings.iter().map(|warning| {
-        let subject = Subject::from_text(&warning.object);
         let path = path_in(&warning.message);
-        Finding::from_message(Severity::Warning, subject, path, &warning.message)
+        let mut finding = Finding::from_message(
+            Severity::Warning,
+            Subject::from_text(&warning.object),
+            path,
+            &warning.message,
+        );
+        // After the semicolon these say what was done, not what to do.
+        finding.message = warning.message.clone();
+        finding.remedy = match path {
+            "apiVersion" => "add it".to_owned(),
+            _ => String::new(),
+        };
+        finding
     });
     errors.chain(warnings).collect()
 }
