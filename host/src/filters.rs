@@ -8,6 +8,7 @@ mod fields;
 mod names;
 mod node_affinity;
 mod not_imitated;
+mod obstacles;
 mod priority;
 mod quantity;
 mod resources;
@@ -24,6 +25,7 @@ use crate::plugin::{Code, Slot};
 use names::{Id, Names};
 use node_affinity::{Labels, NodeAffinity};
 pub use not_imitated::{Held, held, no_preemption, not_imitated};
+pub use obstacles::Obstacle;
 pub use priority::PriorityClasses;
 use resources::{Allocatable, Resources, Used};
 pub use selection::Selection;
@@ -106,7 +108,7 @@ impl NodeFacts {
                 "node(s) didn't match the requested node name".to_owned(),
             );
         }
-        if let Some(taint) = taints::untolerated(&self.taints, &pod.tolerations) {
+        if let Some(taint) = taints::untolerated(&self.taints, &pod.tolerations).next() {
             let reason = format!(
                 "node(s) had untolerated taint {{{}: {}}}",
                 taint.key, taint.value

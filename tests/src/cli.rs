@@ -1,8 +1,9 @@
-//! `dractl simulate` as a user meets it: what it says to bad input, its outputs, and the program with its streams.
+//! The commands as a user meets them: what they say to bad input, their outputs, and the program with its streams.
 
 mod bad_input;
 mod output;
 mod program;
+mod soak;
 
 /// An example that the repository brings along; every pod of it is placed.
 fn example() -> String {

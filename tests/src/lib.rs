@@ -5,6 +5,8 @@ pub mod native;
 #[cfg(test)]
 mod build_script;
 #[cfg(test)]
+mod caches;
+#[cfg(test)]
 mod cel_cases;
 #[cfg(test)]
 mod cel_figures;
@@ -20,6 +22,8 @@ mod conformance;
 mod contract;
 #[cfg(test)]
 mod end_to_end;
+#[cfg(test)]
+mod explain;
 #[cfg(test)]
 mod faults;
 #[cfg(test)]

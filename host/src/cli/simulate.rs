@@ -7,9 +7,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use clap::{Args, ValueEnum};
 
+use super::choice::Choice;
 use super::input::{Loaded, read};
-use super::sandbox::Sandbox;
-use super::{DONE, NOT_PLACED, Streams, built_in};
+use super::{DONE, NOT_PLACED, Streams};
 use crate::clock::Stopwatch;
 use crate::cluster::Cluster;
 use crate::cycle::Strategy;
@@ -23,9 +23,6 @@ use crate::scheduler::{Scheduler, Settings};
 /// How many names of nodes a reason shows without `--all-nodes`.
 const NODE_NAMES: usize = 20;
 
-/// Gate of classic DRA.
-const CLASSIC_DRA: &str = "DRAControlPlaneController";
-
 #[derive(Debug, Args)]
 pub(super) struct Simulate {
     /// File, directory (every .yaml, .yml and .json in it), or - for stdin
@@ -36,29 +33,8 @@ pub(super) struct Simulate {
     #[arg(short, long, value_enum, default_value_t = Output::Table)]
     output: Output,
 
-    /// Kubernetes version whose behaviour the plugin shows, for example 1.31
-    #[arg(long, value_name = "PROFILE", default_value = "current")]
-    profile: String,
-
-    /// Feature gate of the plugin, NAME=true or NAME=false; may be repeated
-    #[arg(long = "feature", value_name = "NAME=BOOL", value_parser = feature)]
-    features: Vec<(String, bool)>,
-
-    /// Devices that the plugin may visit in its search for one pod on one node
-    #[arg(long, value_name = "N")]
-    search_steps: Option<u64>,
-
-    /// Component to use instead of the built-in one
-    #[arg(long, value_name = "FILE")]
-    plugin: Option<PathBuf>,
-
-    /// Stand in for the control plane controllers of classic DRA: answer scheduling contexts, allocate claims with
-    /// spec.controller, free them again; needs --profile 1.31 --feature DRAControlPlaneController=true
-    #[arg(long)]
-    classic_driver: bool,
-
     #[command(flatten)]
-    sandbox: Sandbox,
+    choice: Choice,
 
     /// Tell what it cost: on stderr, or in the JSON output
     #[arg(long)]
@@ -87,37 +63,17 @@ enum Output {
     Html,
 }
 
-fn feature(text: &str) -> Result<(String, bool), String> {
-    match text.split_once('=') {
-        Some((name, "true")) if !name.is_empty() => Ok((name.to_owned(), true)),
-        Some((name, "false")) if !name.is_empty() => Ok((name.to_owned(), false)),
-        _ => Err("write NAME=true or NAME=false".to_owned()),
-    }
-}
-
 impl Simulate {
     pub(super) fn run(&self, streams: &mut Streams<'_>) -> anyhow::Result<u8> {
         let stopwatch = Stopwatch::start();
-        let plugin = built_in::load(
-            self.plugin.as_deref(),
-            &self.sandbox.applied_to(built_in::settings(
-                &self.profile,
-                &self.features,
-                self.search_steps,
-            )),
-        )?;
+        let plugin = self.choice.load(self.stats)?;
         let mut loaded = read(
             &self.inputs,
             streams.stdin,
             plugin.description(),
-            self.classic_driver,
+            self.choice.classic_driver,
         )?;
-        let classic = self
-            .features
-            .iter()
-            .rev()
-            .find(|(name, _)| name == CLASSIC_DRA);
-        loaded.warn_of_classic_claims(classic.is_some_and(|(_, on)| *on), self.classic_driver);
+        self.choice.warn(&mut loaded);
         let plugin: Rc<dyn Plugin> = Rc::new(plugin);
         self.schedule(loaded, plugin, stopwatch, streams)
     }
@@ -135,9 +91,12 @@ impl Simulate {
             input_errors,
             unreadable_pods,
             uids,
+            read,
         } = loaded;
         let start = cluster.clock();
         let cluster = Arc::new(Mutex::new(cluster));
+        // Never taken apart: the program ends with it, and that would take a third of the time that reading it took.
+        std::mem::forget(cluster.clone());
         let settings = Settings {
             input_errors,
             ..self.settings()
@@ -147,6 +106,7 @@ impl Simulate {
             _ => BTreeSet::new(),
         };
         let load = stopwatch.nanoseconds();
+        let before = plugin.stats();
 
         let stopwatch = Stopwatch::start();
         let mut scheduler = Scheduler::new(cluster.clone(), plugin.clone(), settings)?;
@@ -163,8 +123,9 @@ impl Simulate {
         if self.stats {
             report = report.with_stats(Measured {
                 load,
+                read,
                 elapsed,
-                calls: plugin.stats(),
+                calls: plugin.stats().since(&before),
                 counts: scheduler.counts(),
             });
         }
@@ -238,7 +199,7 @@ fn lock(cluster: &Mutex<Cluster>) -> MutexGuard<'_, Cluster> {
 }
 
 /// What the plugin logged as a warning or worse; each text once, though every instance may have said it.
-fn said_by_plugin(cluster: &mut Cluster) -> Vec<WarningReport> {
+pub(super) fn said_by_plugin(cluster: &mut Cluster) -> Vec<WarningReport> {
     let mut said = BTreeSet::new();
     let mut warnings = Vec::new();
     for record in cluster.take_logs() {
