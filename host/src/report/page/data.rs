@@ -70,6 +70,9 @@ pub(super) struct Group {
     /// The nodes of `reach`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub nodes: Ranges,
+    /// Whether slices of the pool are missing, so that its devices may be out of use.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub incomplete: bool,
     /// What is wrong with the pool.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub problems: Vec<String>,

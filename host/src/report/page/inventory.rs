@@ -59,6 +59,7 @@ impl Inventory {
         for (name, pool) in pools(&slices) {
             for (place, devices) in by_place(&pool) {
                 let mut group = inventory.describe(&name, Some(pool.generation), &devices);
+                group.incomplete = announced(&pool).is_some();
                 group.problems = problems(&pool, &group.devices);
                 group.settle(&place, &positions, selection);
                 inventory.add(group);
@@ -100,6 +101,7 @@ impl Inventory {
             node: None,
             reach: None,
             nodes: Vec::new(),
+            incomplete: false,
             problems: Vec::new(),
             devices: devices.iter().map(|device| self.device(device)).collect(),
         }
@@ -250,12 +252,16 @@ fn place(spec: &Value) -> Place {
     }
 }
 
+/// How many slices the pool announces, if it has another number of them.
+fn announced(pool: &Pool<'_>) -> Option<i64> {
+    let announced = number(pool.slices.first()?, "/spec/pool/resourceSliceCount")?;
+    (i64::try_from(pool.slices.len()) != Ok(announced)).then_some(announced)
+}
+
 fn problems(pool: &Pool<'_>, devices: &[Vec<Value>]) -> Vec<String> {
     let mut problems = Vec::new();
-    let announced =
-        (pool.slices.first()).and_then(|slice| number(slice, "/spec/pool/resourceSliceCount"));
-    let present = pool.slices.len();
-    if let Some(announced) = announced.filter(|count| i64::try_from(present) != Ok(*count)) {
+    if let Some(announced) = announced(pool) {
+        let present = pool.slices.len();
         problems.push(format!("incomplete: {present} of {announced} slices"));
     }
     if pool.outdated > 0 {

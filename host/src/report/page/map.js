@@ -357,6 +357,7 @@ function isJoined(before, cell) {
 /** The line under a node's name: how it stands to the chosen pod, or else what is free. */
 function statusOf(node, pod) {
   const free = node.total ? `${node.free} of ${node.total} free` : 'no devices';
+  if (!pod && node.groups.some((group) => group.incomplete)) return { text: `${free}, pool incomplete`, kind: 'wait' };
   if (!pod) return { text: free + (node.unschedulable ? ', unschedulable' : ''), kind: '' };
   if (pod.node === node.name) return { text: '\u2713 placed here', kind: 'good' };
   const looked = refusals.get(pod.id)?.get(node.name);
