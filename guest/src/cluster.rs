@@ -4,11 +4,10 @@
 //! nothing changes, so a cycle sees one state. Upstream's counterparts are the informer listers and the claim assume cache,
 //! of which this is a reader.
 
-use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use crate::allocator::{Allocator, ClassLookup, Inventory, Limits, Outcome};
+use crate::allocator::Inventory;
 use crate::api::wire;
 use crate::api::{
     AllocationResult, DeviceClass, DeviceTaintRule, Node, PodSchedulingContext, ResourceClaim,
@@ -17,12 +16,15 @@ use crate::api::{
 use crate::cel;
 use crate::config::Config;
 use crate::extended_resources;
-use crate::host::{Change, Host, InFlightChange, Level, Object, Revision, Slot, kinds};
+use crate::host::{Host, InFlightChange, Level, Object, ObjectRef, Revision, Slot, kinds};
 use crate::profile::{Feature, Profile};
 use crate::selectors::SelectorCache;
 
+mod decide;
+mod stream;
 mod table;
 
+use stream::{Step, follow};
 use table::Table;
 
 /// An object as the model sees it, or why it cannot be used.
@@ -55,11 +57,15 @@ pub struct View {
     pub inventory: Inventory,
     /// Compiled selectors and their verdicts.
     pub selectors: SelectorCache,
+    /// Devices that searches visited.
+    search_steps: u64,
+    /// Evaluations and steps that the host was told of.
+    told: [u64; 2],
 }
 
 impl View {
     /// An empty view; the profile decides which CEL libraries there are.
-    pub fn new(profile: &Profile) -> Self {
+    pub fn new(config: &Config) -> Self {
         Self {
             read: Revisions::default(),
             nodes: Table::default(),
@@ -70,7 +76,9 @@ impl View {
             in_flight: BTreeMap::new(),
             extended_resources: BTreeMap::new(),
             inventory: Inventory::default(),
-            selectors: SelectorCache::new(profile),
+            selectors: SelectorCache::new(&config.profile, config.caches),
+            search_steps: 0,
+            told: [0; 2],
         }
     }
 
@@ -183,33 +191,24 @@ impl View {
 
     fn apply_slice(&mut self, host: &dyn Host, step: Step, profile: &Profile) {
         match step {
-            Step::Reset => {
-                self.inventory.clear_slices();
-                self.selectors.forget_slices();
-            }
-            Step::Put(slot, object) => {
-                self.selectors.forget_slice(slot);
-                match wire::resource_slice(&object.json, profile) {
-                    Ok(slice) => {
-                        tell_malformed(host, &slice);
-                        self.inventory.put(slot, slice);
-                    }
-                    Err(problem) => {
-                        host.log(
-                            Level::Warn,
-                            &format!("{problem}: no pod that asks for devices goes to the nodes that it reaches"),
-                            &[],
-                        );
-                        let reach = wire::reach_of_broken_slice(&object.json);
-                        self.inventory
-                            .put_invalid(slot, &reach, problem.to_string());
-                    }
+            Step::Reset => self.inventory.clear_slices(),
+            Step::Put(slot, object) => match wire::resource_slice(&object.json, profile) {
+                Ok(slice) => {
+                    tell_malformed(host, &slice);
+                    self.inventory.put(slot, slice);
                 }
-            }
-            Step::Deleted(slot) => {
-                self.selectors.forget_slice(slot);
-                self.inventory.remove(slot);
-            }
+                Err(problem) => {
+                    host.log(
+                        Level::Warn,
+                        &format!("{problem}: no pod that asks for devices goes to the nodes that it reaches"),
+                        &[],
+                    );
+                    let reach = wire::reach_of_broken_slice(&object.json);
+                    self.inventory
+                        .put_invalid(slot, &reach, problem.to_string());
+                }
+            },
+            Step::Deleted(slot) => self.inventory.remove(slot),
         }
     }
 
@@ -330,6 +329,16 @@ impl View {
         self.nodes.at(slot)
     }
 
+    /// Number of the node with this name.
+    pub fn slot_of_node(&self, name: &str) -> Option<Slot> {
+        self.nodes.slot_of("", name)
+    }
+
+    /// All claims that the cache has.
+    pub fn claims(&self) -> impl Iterator<Item = (&ObjectRef, &Read<ResourceClaim>)> {
+        self.claims.entries()
+    }
+
     /// The claim with this name; `None`: the cache does not have it.
     pub fn claim(&self, namespace: &str, name: &str) -> Option<&Read<ResourceClaim>> {
         self.claims.get(namespace, name)
@@ -352,61 +361,6 @@ impl View {
     /// Whether some pod decided about this claim and has not written it yet.
     pub fn is_in_flight(&self, uid: &str) -> bool {
         self.in_flight.contains_key(uid)
-    }
-
-    /// Runs the allocator for one node.
-    pub fn allocate(&mut self, allocator: &mut Allocator, slot: Slot, config: &Config) -> Outcome {
-        let outcome = self.with_allocator_input(slot, |node, inventory, classes, selectors| {
-            let (profile, steps) = (&config.profile, config.allocator_steps);
-            allocator.allocate(node, inventory, classes, selectors, profile, steps)
-        });
-        outcome.unwrap_or_else(|| unknown_node(slot))
-    }
-
-    /// The same without the work of writing results down, and only as long as Filter may take.
-    pub fn fits(
-        &mut self,
-        allocator: &mut Allocator,
-        slot: Slot,
-        config: &Config,
-        host: &dyn Host,
-    ) -> Result<i64, Outcome> {
-        // Counted from the first look at the clock: most attempts end before it.
-        let began = Cell::new(None);
-        let is_late = || {
-            let now = host.now();
-            let began = began.get().unwrap_or_else(|| {
-                began.set(Some(now));
-                now
-            });
-            config
-                .filter_timeout
-                .is_some_and(|most| now.saturating_sub(began) >= most)
-        };
-        let limits = Limits {
-            steps: config.allocator_steps,
-            is_late: config.filter_timeout.is_some().then_some(&is_late),
-        };
-        let outcome = self.with_allocator_input(slot, |node, inventory, classes, selectors| {
-            allocator.fits(node, inventory, classes, selectors, &config.profile, limits)
-        });
-        outcome.unwrap_or_else(|| Err(unknown_node(slot)))
-    }
-
-    fn with_allocator_input<R>(
-        &mut self,
-        slot: Slot,
-        run: impl FnOnce(&Node, &Inventory, &mut ClassLookup<'_>, &mut SelectorCache) -> R,
-    ) -> Option<R> {
-        let node = self.nodes.at(slot)?;
-        let classes = &self.classes;
-        let mut lookup = |name: &str| match classes.get("", name) {
-            Some(Ok(class)) => Ok(Rc::clone(class)),
-            Some(Err(problem)) => Err(problem.to_string()),
-            // Text of the lister; PreFilter refuses the pod before it can be seen.
-            None => Err(format!("deviceclass.resource.k8s.io \"{name}\" not found")),
-        };
-        Some(run(node, &self.inventory, &mut lookup, &mut self.selectors))
     }
 
     /// The first extended resource a pod asks for that means devices, and its class.
@@ -448,44 +402,7 @@ fn tell_malformed(host: &dyn Host, slice: &ResourceSlice) {
     }
 }
 
-fn unknown_node(slot: Slot) -> Outcome {
-    Outcome::Error(format!("node with slot {slot} is not known"))
-}
-
 fn readable<T, P: std::fmt::Display>(read: Result<T, P>) -> Read<T> {
     read.map(Rc::new)
         .map_err(|problem| problem.to_string().into())
-}
-
-/// One step of a stream.
-enum Step {
-    Reset,
-    Put(Slot, Object),
-    Deleted(Slot),
-}
-
-/// Reads one stream to its end.
-fn follow(
-    host: &dyn Host,
-    kind: &str,
-    since: &mut Revision,
-    view: &mut View,
-    apply: impl Fn(&mut View, Step),
-) -> Result<(), String> {
-    loop {
-        let page = host.changes(kind, *since).map_err(|error| error.message)?;
-        if page.reset {
-            apply(view, Step::Reset);
-        }
-        for change in page.changes {
-            match change {
-                Change::Put { slot, object, .. } => apply(view, Step::Put(slot, object)),
-                Change::Deleted { slot, .. } => apply(view, Step::Deleted(slot)),
-            }
-        }
-        *since = page.until;
-        if !page.more {
-            return Ok(());
-        }
-    }
 }

@@ -22,12 +22,14 @@ mod events;
 mod host;
 pub mod intake;
 pub mod native;
+pub mod observe;
 pub mod outcome;
 mod seat;
 mod state;
 
 use chooser::{Chooser, Task};
 use native::Native;
+use observe::Watched;
 use outcome::{Ended, PodOutcome};
 use seat::Seat;
 use state::{Fingerprint, Memory};
@@ -46,6 +48,8 @@ pub struct Settings {
     pub policy: Policy,
     /// Pods, as `namespace/name`, that cannot be scheduled because of an object that could not be read, and why.
     pub input_errors: BTreeMap<String, String>,
+    /// The uid of the one pod to place; without it all that are pending.
+    pub only: Option<Arc<str>>,
 }
 
 impl Default for Settings {
@@ -55,6 +59,7 @@ impl Default for Settings {
             names: 20,
             policy: Policy::default(),
             input_errors: BTreeMap::new(),
+            only: None,
         }
     }
 }
@@ -94,6 +99,7 @@ pub struct Scheduler {
     next_order: u64,
     counts: Counts,
     notes: Vec<Note>,
+    watched: Option<Watched>,
 }
 
 /// What is remembered of a pod beside its place in the queue.
@@ -126,6 +132,7 @@ impl Scheduler {
             next_order: 0,
             counts: Counts::default(),
             notes: Vec::new(),
+            watched: None,
         };
         scheduler.take_over();
         Ok(scheduler)

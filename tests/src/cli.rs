@@ -12,4 +12,4 @@ fn example() -> String {
 }
 
 /// Every way to look at it.
-const OUTPUTS: [&str; 4] = ["table", "wide", "json", "yaml"];
+const OUTPUTS: [&str; 5] = ["table", "wide", "json", "yaml", "html"];

@@ -274,8 +274,8 @@ impl Services for Double {
         4
     }
 
-    fn log_enabled(&self, _: LogLevel) -> bool {
-        true
+    fn log_enabled(&self, level: LogLevel) -> bool {
+        level < LogLevel::Trace
     }
 
     fn log(&mut self, level: LogLevel, _: &str, message: &str, fields: &[(String, String)]) {

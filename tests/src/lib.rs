@@ -5,6 +5,8 @@ pub mod native;
 #[cfg(test)]
 mod build_script;
 #[cfg(test)]
+mod caches;
+#[cfg(test)]
 mod cel_cases;
 #[cfg(test)]
 mod cel_figures;
@@ -21,6 +23,8 @@ mod contract;
 #[cfg(test)]
 mod end_to_end;
 #[cfg(test)]
+mod explain;
+#[cfg(test)]
 mod faults;
 #[cfg(test)]
 mod features;
@@ -32,6 +36,8 @@ mod hostile;
 mod limits;
 #[cfg(test)]
 mod load;
+#[cfg(test)]
+mod page;
 #[cfg(test)]
 mod races;
 #[cfg(test)]

@@ -6,10 +6,14 @@ use std::sync::Arc;
 
 use super::counters::NodeCounters;
 use super::inventory::Inventory;
-use super::names::DeviceKey;
+use super::names::{DeviceKey, PoolKey};
 use super::rules;
 use crate::api::{Device, DeviceTaint, DeviceToleration, Node, Reach};
 use crate::profile::Profile;
+
+mod facts;
+
+pub(crate) use facts::{PoolFacts, PoolState};
 
 /// What a node can reach. The lists are reused from node to node.
 #[derive(Debug, Default)]
@@ -27,6 +31,8 @@ pub(crate) struct NodePools {
     /// Candidates with taints that prevent allocation, in order.
     tainted: Vec<(u32, Arc<[DeviceTaint]>)>,
     pub counters: NodeCounters,
+    /// Also those of pools that are not to be used, for those who only look.
+    pub keeps_bad: bool,
     /// Kept slices of all pools.
     slices: Vec<u32>,
     /// Slices that the node can reach, before old generations are dropped.
@@ -45,6 +51,8 @@ pub(crate) struct Pool {
     pub invalid: bool,
     /// Candidates may repeat a device.
     repeats: bool,
+    /// Its number, if counters matter.
+    counted: Option<PoolKey>,
 }
 
 /// A device that may be picked.
@@ -148,7 +156,8 @@ impl NodePools {
 
     fn add_pool(&mut self, group: &[u32], inventory: &Inventory, profile: &Profile) {
         let start = self.slices.len();
-        let totals = inventory.totals(inventory.entry(group[0]).pool);
+        let key = inventory.entry(group[0]).pool;
+        let totals = inventory.totals(key);
         let mut doubled = false;
         let generation_of = |slot: u32| inventory.entry(slot).slice.generation;
         for &slot in group {
@@ -193,6 +202,7 @@ impl NodePools {
             incomplete,
             invalid: profile.disagreeing_counts_invalidate_pool() && totals.disagrees(generation),
             repeats,
+            counted: totals.has_counters().then_some(key),
         });
     }
 
@@ -222,15 +232,15 @@ impl NodePools {
                 self.has_repeats = true;
                 pool.invalid |= profile.duplicate_devices_invalidate_pool();
             }
-            let key = inventory.entry(self.slices[pool.slices.start]).pool;
-            if inventory.totals(key).has_counters() {
+            if let Some(key) = pool.counted {
                 let devices = self.candidates[start..]
                     .iter()
                     .map(|candidate| candidate.device);
                 let is_valid = self.counters.add(key, start, devices, inventory);
                 pool.invalid |= !is_valid;
             }
-            if (pool.incomplete || pool.invalid) && profile.exact_count_skips_bad_pools() {
+            let is_bad = pool.incomplete || pool.invalid;
+            if is_bad && profile.exact_count_skips_bad_pools() && !self.keeps_bad {
                 self.candidates.truncate(start);
                 let before = |position: &u32| (*position as usize) < start;
                 self.elsewhere.retain(before);

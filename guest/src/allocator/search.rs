@@ -3,6 +3,7 @@
 //! The first solution in visiting order wins. The stack is a list of frames, one for each device that is being looked for,
 //! so that no input can exhaust the native stack.
 
+use super::Observer;
 use super::TIMED_OUT;
 use super::inventory::Inventory;
 use super::lists::{Failed, Frame, FrameState, Lists, Want, contains, from, insert, remove};
@@ -72,7 +73,7 @@ impl Place {
 
 impl Search<'_, '_> {
     /// Searches; true if there is a solution, which then is in [`Lists::picks`] and [`Lists::chosen`].
-    pub(crate) fn run(&mut self) -> Result<bool, Halt> {
+    pub(crate) fn run(&mut self, observer: &mut impl Observer) -> Result<bool, Halt> {
         let mut at = Place::first_of(0);
         loop {
             self.places_tried += 1;
@@ -83,6 +84,7 @@ impl Search<'_, '_> {
                 self.note_choices();
                 return Ok(true);
             }
+            observer.looks_for(|| (self.lists.picks.len(), self.lists.wants[at.want].request));
             if self.hard_at.is_some_and(|left| self.steps_left <= left) {
                 self.hard_at = None;
                 self.learn_ahead()?;
@@ -93,11 +95,15 @@ impl Search<'_, '_> {
                 continue;
             }
             at.enters_group = false;
-            let deepest = if at.k == 0 && self.exceeds_limit(at.want) {
-                self.retreat_from_limit(at.want)?
+            let chosen = if at.k == 0 && self.exceeds_limit(at.want) {
+                self.retreat_from_limit(at.want)
             } else {
                 self.descend(&at)?;
-                self.advance_deepest()?
+                None
+            };
+            let deepest = match chosen {
+                Some(choice) => Some(choice),
+                None => self.advance_deepest()?,
             };
             let Some(deepest) = deepest else {
                 return Ok(false);
@@ -119,7 +125,8 @@ impl Search<'_, '_> {
         at.k >= want.needed
     }
 
-    /// Begins to look for a device, unless there is certainly none.
+    /// Begins to look for a device, unless there is certainly none. Inlined as if `run` were there once only.
+    #[inline(always)]
     fn descend(&mut self, at: &Place) -> Result<(), Halt> {
         if self.lists.wants[at.want].all.is_none() {
             self.open_verdicts(at.want);
@@ -167,7 +174,7 @@ impl Search<'_, '_> {
     }
 
     /// Moves the deepest frame that can to its next device, dropping those that cannot. `None`: no frame is left.
-    pub(crate) fn advance_deepest(&mut self) -> Result<Option<Frame>, Halt> {
+    fn advance_deepest(&mut self) -> Result<Option<Frame>, Halt> {
         while let Some(mut frame) = self.lists.frames.pop() {
             let want = self.lists.wants[frame.want as usize];
             let found = match (frame.state, want.all) {
@@ -336,8 +343,8 @@ impl Search<'_, '_> {
         }
         for selector in &request.selectors {
             let device = DeviceRef {
+                content: entry.contents[candidate.index as usize],
                 slot: candidate.slot,
-                version: entry.version,
                 index: candidate.index,
                 driver: &entry.slice.driver,
                 device,

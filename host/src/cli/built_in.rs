@@ -53,7 +53,12 @@ pub fn runtime() -> anyhow::Result<Runtime> {
 }
 
 /// What a plugin is configured with.
-pub fn settings(profile: &str, features: &[(String, bool)], search_steps: Option<u64>) -> Settings {
+pub fn settings(
+    profile: &str,
+    features: &[(String, bool)],
+    search_steps: Option<u64>,
+    caches: bool,
+) -> Settings {
     let features: serde_json::Map<_, _> = features
         .iter()
         .map(|(name, on)| (name.clone(), (*on).into()))
@@ -61,6 +66,9 @@ pub fn settings(profile: &str, features: &[(String, bool)], search_steps: Option
     let mut config = json!({"profile": profile, "features": features});
     if let Some(steps) = search_steps {
         config["allocatorSteps"] = steps.into();
+    }
+    if !caches {
+        config["caches"] = false.into();
     }
     Settings {
         config: config.to_string().into_bytes(),

@@ -134,9 +134,9 @@ impl Soak {
     }
 
     fn versions(&self) -> anyhow::Result<Versions> {
-        let mut settings = self
-            .sandbox
-            .applied_to(built_in::settings(&self.profile, &[], None));
+        let mut settings =
+            self.sandbox
+                .applied_to(built_in::settings(&self.profile, &[], None, true));
         if let Some(config) = &self.config {
             settings.config = config.clone().into_bytes();
         }

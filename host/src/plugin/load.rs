@@ -33,6 +33,8 @@ pub struct Settings {
     pub limits: Limits,
     /// What it may read and write.
     pub grant: Grant,
+    /// Whether to ask it for what it counts itself.
+    pub counts: bool,
 }
 
 impl Default for Settings {
@@ -41,6 +43,7 @@ impl Default for Settings {
             config: b"{}".to_vec(),
             limits: Limits::default(),
             grant: Grant::default(),
+            counts: false,
         }
     }
 }
@@ -148,6 +151,7 @@ fn load(
             ..Description::default()
         },
         clock: runtime.clock(),
+        counts: settings.counts,
     };
     let services: SharedServices = Arc::new(Mutex::new(NoServices));
     shared.description = describe(&Arc::new(shared.clone()), &services, &pre, &indices)?;

@@ -198,15 +198,18 @@ impl Scheduling {
         state.reading.behind(at, &mut *services)
     }
 
-    fn count_in(&self, bytes: usize) {
-        if let Some(live) = &self.live {
-            live.store.data().shared.counters.bytes_in(bytes);
-        }
+    fn converting<R>(&self, objects: &[&Object], convert: impl FnOnce() -> R) -> R {
+        let Some(live) = &self.live else {
+            return convert();
+        };
+        let counters = &live.store.data().shared.counters;
+        let bytes = objects.iter().map(|object| object.bytes().len()).sum();
+        counters.objects_in(objects.len(), bytes);
+        counters.converting(convert)
     }
 
     pub(super) fn convert_object(&self, object: &Object) -> types::Object {
-        self.count_in(object.bytes().len());
-        convert::object(object)
+        self.converting(&[object], || convert::object(object))
     }
 }
 
@@ -267,15 +270,8 @@ impl SchedulingInstance for Scheduling {
             return Ok(vec![Ok(Hint::Queue); pods.len()]);
         }
         let objects: Vec<_> = pods.iter().map(|pod| self.convert_object(pod)).collect();
-        self.count_in(
-            event
-                .old
-                .iter()
-                .chain(&event.new)
-                .map(|object| object.bytes().len())
-                .sum(),
-        );
-        let event = convert::event(event);
+        let states: Vec<&Object> = event.old.iter().chain(&event.new).collect();
+        let event = self.converting(&states, || convert::event(event));
         let call = Call {
             nodes: pods.len(),
             ..aside(name, "")

@@ -38,6 +38,7 @@ impl Scheduler {
 
     fn attempt(&mut self, pod: Object) {
         self.native.refresh(&lock(&self.cluster));
+        self.observe(&pod);
         let attempt = match self.run_cycle(&pod) {
             Ok(attempt) => attempt,
             Err(failure) => return self.end_attempt(&pod, failure),
