@@ -157,7 +157,7 @@ impl Scheduler {
         match tasks[choice] {
             Task::Binding { index, .. } => self.continue_binding(index),
             Task::Cycle => self.begin_cycle(),
-            Task::Wait { until } => self.wait(until),
+            Task::Wait { until } => self.wait(chooser.wait(until)),
         }
         true
     }

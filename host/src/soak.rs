@@ -48,6 +48,8 @@ const STEPS: usize = 12;
 const AFTERMATH: u64 = 3;
 /// Rounds without a cycle after which a run ends: the plugin keeps all pods out of the queue, or cannot run.
 const STANDSTILL: u32 = 2_000;
+/// Longest wait on a real clock before users and files are looked at again.
+const GLANCE: u64 = SECOND / 100;
 /// Real time between two reports of progress.
 const PROGRESS: u64 = 2 * SECOND;
 /// Virtual time after which a deed follows although no step was possible.
@@ -209,7 +211,7 @@ impl<'a> Soak<'a> {
 
     fn idle(&mut self) {
         match self.plan.real_time {
-            true => pause(SECOND / 100),
+            true => pause(GLANCE),
             false => {
                 let now = self.cluster().clock();
                 self.cluster().advance_to(now + IDLE);
@@ -324,17 +326,13 @@ struct Paced<'a> {
 
 impl Chooser for Paced<'_> {
     fn choose(&mut self, tasks: &[Task]) -> usize {
-        let Some(started_at) = self.real else {
+        if self.real.is_none() {
             return self.order.choose(tasks);
-        };
+        }
         let work: Vec<usize> = (0..tasks.len())
             .filter(|&index| !matches!(tasks[index], Task::Wait { .. }))
             .collect();
         if work.is_empty() {
-            if let Some(Task::Wait { until }) = tasks.first() {
-                let now = started_at + self.stopwatch.nanoseconds();
-                pause(until.saturating_sub(now));
-            }
             return 0;
         }
         let chosen: Vec<Task> = work.iter().map(|&index| tasks[index].clone()).collect();
@@ -343,6 +341,16 @@ impl Chooser for Paced<'_> {
 
     fn considers_time(&self) -> bool {
         self.real.is_none()
+    }
+
+    /// Users and files do not wait for the end of a pod's backoff.
+    fn wait(&mut self, until: u64) -> u64 {
+        let Some(started_at) = self.real else {
+            return until;
+        };
+        let now = started_at + self.stopwatch.nanoseconds();
+        pause(until.saturating_sub(now).min(GLANCE));
+        until.min(started_at + self.stopwatch.nanoseconds())
     }
 }
 

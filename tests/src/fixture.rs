@@ -85,6 +85,7 @@ pub fn tight() -> Limits {
     Limits {
         memory_bytes: 32 << 20,
         output_bytes: 1 << 20,
+        results: 1_000,
         call_milliseconds: 200,
         start_milliseconds: 5_000,
         host_calls: 20_000,
