@@ -77,7 +77,7 @@ fn device() -> Device {
             .into_iter()
             .map(|(name, value)| (Arc::from(name), value))
             .collect(),
-        capacity: vec![(Arc::from("memory"), Arc::from("80Gi"))],
+        capacity: [(Arc::from("memory"), Arc::from("80Gi"))].into(),
         ..Device::default()
     }
 }

@@ -17,7 +17,7 @@ mod pools;
 
 mod allocated;
 mod counters;
-mod rules;
+pub(crate) mod rules;
 mod totals;
 
 mod constraints;

@@ -383,9 +383,9 @@ pub struct Device {
     /// False for a v1alpha3 or v1beta1 device without `basic`: never selectable.
     pub usable: bool,
     /// Attributes sorted by name; names as given, with or without a domain.
-    pub attributes: Vec<(Arc<str>, Attribute)>,
+    pub attributes: Arc<[(Arc<str>, Attribute)]>,
     /// Capacities sorted by name: quantities as written.
-    pub capacity: Vec<(Arc<str>, Arc<str>)>,
+    pub capacity: Arc<[(Arc<str>, Arc<str>)]>,
     /// What few devices have.
     pub extra: Option<Box<DeviceExtra>>,
 }
@@ -402,7 +402,7 @@ pub struct DeviceExtra {
 }
 
 /// Value of an attribute.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Attribute {
     /// `int`.
     Int(i64),

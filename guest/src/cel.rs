@@ -27,6 +27,7 @@ mod macros;
 mod node;
 mod parse;
 mod parts;
+mod references;
 #[cfg(test)]
 mod tests;
 mod time;
@@ -35,6 +36,7 @@ mod value;
 
 pub use device::{AttributeValue, DeviceInput, DeviceValue, malformed};
 pub use parts::{Access, Field, Part, Seen};
+pub use references::{Reference, Usage};
 
 use functions::regex;
 use value::{Fail, Value};

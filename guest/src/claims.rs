@@ -4,6 +4,7 @@
 //! are those users see in pod events.
 
 use std::borrow::Borrow;
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use crate::api::{AllocationConfiguration, ObjectMeta, Pod, PodResourceClaim, ResourceClaim};
@@ -58,8 +59,9 @@ pub fn pod_claims<C: Borrow<ResourceClaim>, E: From<String>>(
     mut get: impl FnMut(&str, &str) -> Result<C, E>,
 ) -> Result<Vec<PodClaim<C>>, E> {
     let mut claims = Vec::with_capacity(pod.resource_claims.len());
+    let statuses = statuses(pod);
     for (entry, pod_claim) in pod.resource_claims.iter().enumerate() {
-        let ClaimName { name, check_owner } = claim_name(pod, pod_claim)?;
+        let ClaimName { name, check_owner } = named(pod, pod_claim, &statuses)?;
         let Some(name) = name else { continue };
         let claim = get(&pod.meta.namespace, name)?;
         let meta = &claim.borrow().meta;
@@ -75,6 +77,13 @@ pub fn pod_claims<C: Borrow<ResourceClaim>, E: From<String>>(
     Ok(claims)
 }
 
+/// Names of generated claims by the entry of the pod's spec; of several for one entry the first counts.
+fn statuses(pod: &Pod) -> BTreeMap<&str, Option<&str>> {
+    let all = pod.resource_claim_statuses.iter().rev();
+    all.map(|(entry, name)| (entry.as_str(), name.as_deref()))
+        .collect()
+}
+
 /// Name of the claim for one entry of the pod's spec.
 ///
 /// # Errors
@@ -82,6 +91,14 @@ pub fn pod_claims<C: Borrow<ResourceClaim>, E: From<String>>(
 pub fn claim_name<'a>(
     pod: &'a Pod,
     pod_claim: &'a PodResourceClaim,
+) -> Result<ClaimName<'a>, String> {
+    named(pod, pod_claim, &statuses(pod))
+}
+
+fn named<'a>(
+    pod: &'a Pod,
+    pod_claim: &'a PodResourceClaim,
+    statuses: &BTreeMap<&'a str, Option<&'a str>>,
 ) -> Result<ClaimName<'a>, String> {
     if let Some(name) = &pod_claim.resource_claim_name {
         return Ok(ClaimName {
@@ -96,13 +113,9 @@ pub fn claim_name<'a>(
             quoted(&pod_claim.name)
         ));
     }
-    let status = pod
-        .resource_claim_statuses
-        .iter()
-        .find(|(entry, _)| *entry == pod_claim.name);
-    match status {
-        Some((_, name)) => Ok(ClaimName {
-            name: name.as_deref(),
+    match statuses.get(pod_claim.name.as_str()) {
+        Some(name) => Ok(ClaimName {
+            name: *name,
             check_owner: true,
         }),
         None => Err(format!(
@@ -117,15 +130,15 @@ pub fn claim_name<'a>(
 /// # Errors
 /// A text that says why not.
 pub fn is_for_pod(pod: &ObjectMeta, claim: &ObjectMeta, profile: &Profile) -> Result<(), String> {
+    if claim.namespace == pod.namespace && is_controlled_by(claim, &pod.uid) {
+        return Ok(());
+    }
     let (pod_name, claim_name) = (full_name(pod), full_name(claim));
     let names_kind = profile.owner_texts_name_kind();
     if names_kind && claim.namespace != pod.namespace {
         return Err(format!(
             "ResourceClaim {claim_name} is not in the same namespace as Pod {pod_name}"
         ));
-    }
-    if claim.namespace == pod.namespace && is_controlled_by(claim, &pod.uid) {
-        return Ok(());
     }
     let kind = if names_kind { "Pod" } else { "pod" };
     Err(format!(

@@ -4,12 +4,10 @@
 //! nothing changes, so a cycle sees one state. Upstream's counterparts are the informer listers and the claim assume cache,
 //! of which this is a reader.
 
-use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use crate::allocator::selectors::Selectors;
-use crate::allocator::{Allocator, ClassLookup, Inventory, Limits, Observer, Outcome};
+use crate::allocator::Inventory;
 use crate::api::wire;
 use crate::api::{
     AllocationResult, DeviceClass, DeviceTaintRule, Node, PodSchedulingContext, ResourceClaim,
@@ -22,6 +20,7 @@ use crate::host::{Host, InFlightChange, Level, Object, ObjectRef, Revision, Slot
 use crate::profile::{Feature, Profile};
 use crate::selectors::SelectorCache;
 
+mod decide;
 mod stream;
 mod table;
 
@@ -58,11 +57,15 @@ pub struct View {
     pub inventory: Inventory,
     /// Compiled selectors and their verdicts.
     pub selectors: SelectorCache,
+    /// Devices that searches visited.
+    search_steps: u64,
+    /// Evaluations and steps that the host was told of.
+    told: [u64; 2],
 }
 
 impl View {
     /// An empty view; the profile decides which CEL libraries there are.
-    pub fn new(profile: &Profile) -> Self {
+    pub fn new(config: &Config) -> Self {
         Self {
             read: Revisions::default(),
             nodes: Table::default(),
@@ -73,7 +76,9 @@ impl View {
             in_flight: BTreeMap::new(),
             extended_resources: BTreeMap::new(),
             inventory: Inventory::default(),
-            selectors: SelectorCache::new(profile),
+            selectors: SelectorCache::new(&config.profile, config.caches),
+            search_steps: 0,
+            told: [0; 2],
         }
     }
 
@@ -186,33 +191,24 @@ impl View {
 
     fn apply_slice(&mut self, host: &dyn Host, step: Step, profile: &Profile) {
         match step {
-            Step::Reset => {
-                self.inventory.clear_slices();
-                self.selectors.forget_slices();
-            }
-            Step::Put(slot, object) => {
-                self.selectors.forget_slice(slot);
-                match wire::resource_slice(&object.json, profile) {
-                    Ok(slice) => {
-                        tell_malformed(host, &slice);
-                        self.inventory.put(slot, slice);
-                    }
-                    Err(problem) => {
-                        host.log(
-                            Level::Warn,
-                            &format!("{problem}: no pod that asks for devices goes to the nodes that it reaches"),
-                            &[],
-                        );
-                        let reach = wire::reach_of_broken_slice(&object.json);
-                        self.inventory
-                            .put_invalid(slot, &reach, problem.to_string());
-                    }
+            Step::Reset => self.inventory.clear_slices(),
+            Step::Put(slot, object) => match wire::resource_slice(&object.json, profile) {
+                Ok(slice) => {
+                    tell_malformed(host, &slice);
+                    self.inventory.put(slot, slice);
                 }
-            }
-            Step::Deleted(slot) => {
-                self.selectors.forget_slice(slot);
-                self.inventory.remove(slot);
-            }
+                Err(problem) => {
+                    host.log(
+                        Level::Warn,
+                        &format!("{problem}: no pod that asks for devices goes to the nodes that it reaches"),
+                        &[],
+                    );
+                    let reach = wire::reach_of_broken_slice(&object.json);
+                    self.inventory
+                        .put_invalid(slot, &reach, problem.to_string());
+                }
+            },
+            Step::Deleted(slot) => self.inventory.remove(slot),
         }
     }
 
@@ -367,65 +363,6 @@ impl View {
         self.in_flight.contains_key(uid)
     }
 
-    /// Runs the allocator for one node.
-    pub fn allocate(&mut self, allocator: &mut Allocator, slot: Slot, config: &Config) -> Outcome {
-        let outcome = self.with_allocator_input(slot, |node, inventory, classes, selectors| {
-            let (profile, steps) = (&config.profile, config.allocator_steps);
-            allocator.allocate(node, inventory, classes, selectors, profile, steps)
-        });
-        outcome.unwrap_or_else(|| unknown_node(slot))
-    }
-
-    /// The same without the work of writing results down, and only as long as Filter may take.
-    pub fn fits<O: Observer>(
-        &mut self,
-        allocator: &mut Allocator,
-        slot: Slot,
-        (config, host): (&Config, &dyn Host),
-        observer: &mut O,
-    ) -> Result<i64, Outcome> {
-        // Counted from the first look at the clock: most attempts end before it.
-        let began = Cell::new(None);
-        let is_late = || {
-            let now = host.now();
-            let began = began.get().unwrap_or_else(|| {
-                began.set(Some(now));
-                now
-            });
-            config
-                .filter_timeout
-                .is_some_and(|most| now.saturating_sub(began) >= most)
-        };
-        let limits = Limits {
-            steps: config.allocator_steps,
-            is_late: config.filter_timeout.is_some().then_some(&is_late),
-        };
-        let outcome = self.with_allocator_input(slot, |node, inventory, classes, selectors| {
-            let cluster: (_, _, &mut ClassLookup<'_>, &mut dyn Selectors) =
-                (node, inventory, classes, selectors);
-            allocator.fits_observed(cluster, &config.profile, limits, observer)
-        });
-        outcome.unwrap_or_else(|| Err(unknown_node(slot)))
-    }
-
-    fn with_allocator_input<R>(
-        &mut self,
-        slot: Slot,
-        run: impl FnOnce(&Node, &Inventory, &mut ClassLookup<'_>, &mut SelectorCache) -> R,
-    ) -> Option<R> {
-        let node = self.nodes.at(slot)?;
-        let mut lookup = class_lookup(&self.classes);
-        Some(run(node, &self.inventory, &mut lookup, &mut self.selectors))
-    }
-
-    /// Looks at classes while expressions are compiled.
-    pub fn with_classes<R>(
-        &mut self,
-        run: impl FnOnce(&mut ClassLookup<'_>, &mut SelectorCache) -> R,
-    ) -> R {
-        run(&mut class_lookup(&self.classes), &mut self.selectors)
-    }
-
     /// The first extended resource a pod asks for that means devices, and its class.
     pub fn extended_resource_wanted_by(&self, pod: &[u8]) -> Option<(String, String)> {
         extended_resources::wanted_by(pod, &self.extended_resources)
@@ -436,17 +373,6 @@ impl View {
         let rules = self.taint_rules.values();
         let mut problems = rules.filter_map(|(_, rule)| rule.as_ref().err());
         problems.next().map(|problem| &**problem)
-    }
-}
-
-fn class_lookup(
-    classes: &Table<Read<DeviceClass>>,
-) -> impl FnMut(&str) -> Result<Rc<DeviceClass>, String> {
-    |name| match classes.get("", name) {
-        Some(Ok(class)) => Ok(Rc::clone(class)),
-        Some(Err(problem)) => Err(problem.to_string()),
-        // Text of the lister; PreFilter refuses the pod before it can be seen.
-        None => Err(format!("deviceclass.resource.k8s.io \"{name}\" not found")),
     }
 }
 
@@ -474,10 +400,6 @@ fn tell_malformed(host: &dyn Host, slice: &ResourceSlice) {
             host.log(Level::Warn, &message, &[]);
         }
     }
-}
-
-fn unknown_node(slot: Slot) -> Outcome {
-    Outcome::Error(format!("node with slot {slot} is not known"))
 }
 
 fn readable<T, P: std::fmt::Display>(read: Result<T, P>) -> Read<T> {

@@ -1,10 +1,11 @@
 //! What `configure` takes: `{"profile": "1.31" | "current", "features": {"GATE": true}, "allocatorSteps": 1000000,
-//! "filterTimeoutMs": 10000}`.
+//! "filterTimeoutMs": 10000, "caches": true}`.
 
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
+use crate::nearest::edit_distance;
 use crate::profile::{Feature, PROFILES, Profile};
 
 /// Step budget of the search for one pod on one node, if nobody says otherwise (design section 6).
@@ -39,6 +40,8 @@ pub struct Config {
     /// Nanoseconds that this search may take (gate DRASchedulerFilterTimeout); then the attempt is an error, which time heals
     /// and no event needs to.
     pub filter_timeout: Option<u64>,
+    /// Off: each call reads the cluster anew and evaluates every selector, which changes no answer. For tests of the caches.
+    pub caches: bool,
 }
 
 impl Default for Config {
@@ -47,6 +50,7 @@ impl Default for Config {
             profile: Profile::current(),
             allocator_steps: DEFAULT_ALLOCATOR_STEPS,
             filter_timeout: Some(DEFAULT_FILTER_TIMEOUT_MS * NANOSECONDS_PER_MS),
+            caches: true,
         }
     }
 }
@@ -59,6 +63,7 @@ struct Wire {
     features: BTreeMap<String, bool>,
     allocator_steps: Option<u64>,
     filter_timeout_ms: Option<u64>,
+    caches: Option<bool>,
 }
 
 impl Config {
@@ -78,6 +83,7 @@ impl Config {
         if let Some(steps) = wire.allocator_steps {
             config.allocator_steps = steps;
         }
+        config.caches = wire.caches.unwrap_or(config.caches);
         let timeout = wire.filter_timeout_ms.unwrap_or(DEFAULT_FILTER_TIMEOUT_MS);
         let mut notes = Vec::new();
         for (name, on) in wire.features {
@@ -116,22 +122,6 @@ fn unknown_gate(name: &str) -> String {
         "unknown feature gate {name:?}; the nearest names are {}",
         names.join(", ")
     )
-}
-
-/// Levenshtein distance without regard to case; the inputs are names of gates, a few dozen bytes.
-fn edit_distance(a: &str, b: &str) -> usize {
-    let (a, b) = (a.to_ascii_lowercase(), b.to_ascii_lowercase());
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.bytes().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, y) in b.bytes().enumerate() {
-            let substituted = diagonal + usize::from(x != y);
-            diagonal = row[j + 1];
-            row[j + 1] = substituted.min(diagonal + 1).min(row[j] + 1);
-        }
-    }
-    row[b.len()]
 }
 
 #[cfg(test)]

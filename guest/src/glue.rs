@@ -10,13 +10,15 @@ use crate::status;
 
 mod bindings {
     #![allow(missing_docs, unsafe_code, reason = "generated")]
-    wit_bindgen::generate!({ path: "../wit", world: "explaining-plugin" });
+    wit_bindgen::generate!({ path: "../wit", world: "full-plugin" });
 
     use super::Component;
     export!(Component);
 }
 
-use bindings::exports::kube_scheduler::plugin::{binding, enqueue, explain, lifecycle, scheduling};
+use bindings::exports::kube_scheduler::plugin::{
+    advice, binding, enqueue, explain, lifecycle, scheduling,
+};
 use bindings::kube_scheduler::plugin::{api, clock, cluster, ledger, log, random, types};
 
 thread_local! {
@@ -468,5 +470,32 @@ impl Host for Imports {
                 .collect();
             log::write(level, message, &fields);
         }
+    }
+}
+
+impl advice::Guest for Component {
+    fn lint(_at: types::Revision) -> Vec<advice::Finding> {
+        with_plugin(|plugin, host| plugin.lint(host))
+            .into_iter()
+            .map(encode_finding)
+            .collect()
+    }
+
+    fn devices(_at: types::Revision) -> Vec<u8> {
+        with_plugin(|plugin, host| plugin.devices(host))
+    }
+}
+
+fn encode_finding(finding: crate::advice::Finding) -> advice::Finding {
+    advice::Finding {
+        severity: match finding.severity {
+            crate::advice::Severity::Error => advice::Severity::Error,
+            crate::advice::Severity::Warning => advice::Severity::Warning,
+            crate::advice::Severity::Hint => advice::Severity::Hint,
+        },
+        object: encode_ref(&finding.object),
+        path: finding.path,
+        message: finding.message,
+        remedy: finding.remedy,
     }
 }

@@ -1,6 +1,10 @@
 //! Which events help a pod that this plugin rejected (spec section 12; upstream: `EventsToRegister` and the three
 //! `isSchedulableAfter...` functions).
 
+mod pods;
+
+pub use pods::ParsedPods;
+
 use std::rc::Rc;
 
 use crate::api::wire::{self, Problem};

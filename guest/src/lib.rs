@@ -27,6 +27,7 @@ pub mod host;
 pub mod profile;
 pub mod status;
 
+pub mod advice;
 pub mod config;
 pub mod plugin;
 
@@ -49,6 +50,7 @@ pub mod selectors;
 
 pub mod cel;
 pub mod go_quote;
+pub mod nearest;
 pub mod quantity;
 pub mod semver;
 

@@ -3,6 +3,7 @@
 
 use std::rc::Rc;
 
+use crate::advice;
 use crate::allocator::{Allocator, Observer, Outcome};
 use crate::api::{Pod, ResourceClaim, wire};
 use crate::claims::{self, Lookup, PodClaim};
@@ -96,6 +97,12 @@ const DESCRIPTION: Description = Description {
             verbs: &[],
         },
         Access {
+            kind: kinds::POD,
+            versions: &["v1"],
+            read: true,
+            verbs: &[],
+        },
+        Access {
             kind: kinds::RESOURCE_CLAIM,
             versions: &VERSIONS,
             read: true,
@@ -105,6 +112,12 @@ const DESCRIPTION: Description = Description {
                 Verb::UpdateStatus,
                 Verb::PatchStatus,
             ],
+        },
+        Access {
+            kind: kinds::RESOURCE_CLAIM_TEMPLATE,
+            versions: &VERSIONS,
+            read: true,
+            verbs: &[],
         },
         Access {
             kind: kinds::DEVICE_CLASS,
@@ -137,6 +150,8 @@ const DESCRIPTION: Description = Description {
 #[derive(Default)]
 pub struct Plugin {
     instance: Instance,
+    /// Pods that wait.
+    waiting: hints::ParsedPods,
     /// One handle per living cycle is shared with it.
     alive: Rc<()>,
 }
@@ -152,7 +167,7 @@ impl Default for Instance {
     fn default() -> Self {
         let config = Config::default();
         Self {
-            view: View::new(&config.profile),
+            view: View::new(&config),
             config,
         }
     }
@@ -219,7 +234,7 @@ impl Plugin {
             host.log(Level::Warn, &note, &[]);
         }
         self.instance = Instance {
-            view: View::new(&config.profile),
+            view: View::new(&config),
             config,
         };
         Ok(())
@@ -258,13 +273,16 @@ impl Plugin {
     }
 
     fn hint(
-        &self,
+        &mut self,
         host: &dyn Host,
         event: &Result<hints::Decoded, String>,
         pod: &Object,
     ) -> Result<Hint, String> {
         let event = event.as_ref().map_err(Clone::clone)?;
-        let pod = wire::pod(&pod.json).map_err(|problem| problem.to_string())?;
+        if !self.instance.config.caches {
+            self.waiting = hints::ParsedPods::default();
+        }
+        let pod = self.waiting.get(pod)?;
         Ok(event.hint(self.instance.profile(), &pod, || self.resolve(host, &pod)))
     }
 
@@ -308,7 +326,9 @@ impl Plugin {
     /// See [`filter`].
     pub fn filter(&mut self, host: &dyn Host, cycle: &Cycle, nodes: &[Slot]) -> Answers {
         let state = &mut cycle.state.borrow_mut();
-        filter::filter(&mut self.instance, host, state, nodes)
+        let answers = filter::filter(&mut self.instance, host, state, nodes);
+        self.instance.view.tell_counts(host);
+        answers
     }
 
     /// See [`post_filter`].
@@ -341,6 +361,7 @@ impl Plugin {
         let mut state = cycle.state.borrow_mut();
         let (status, plan) =
             reserve::reserve(&mut self.instance, host, &cycle.pod, &mut state, node);
+        self.instance.view.tell_counts(host);
         (status, plan.encode())
     }
 
@@ -395,6 +416,16 @@ impl Plugin {
         }
     }
 
+    /// See [`advice::lint`].
+    pub fn lint(&self, host: &dyn Host) -> Vec<advice::Finding> {
+        advice::lint(host, self.instance.profile())
+    }
+
+    /// See [`advice::devices`].
+    pub fn devices(&self, host: &dyn Host) -> Vec<u8> {
+        advice::devices(host, self.instance.profile())
+    }
+
     /// See [`explain`]: one answer for each node, as JSON.
     pub fn explain(&mut self, host: &dyn Host, pod: &Object, nodes: &[String]) -> Vec<Vec<u8>> {
         self.make_room();
@@ -436,6 +467,10 @@ impl Plugin {
 
     fn catch_up(&mut self, host: &dyn Host) -> Result<(), String> {
         let Instance { config, view } = &mut self.instance;
+        // A cycle that lives has numbers of expressions.
+        if !config.caches && Rc::strong_count(&self.alive) == 1 {
+            *view = View::new(config);
+        }
         view.catch_up(host, &config.profile)
     }
 }

@@ -1,13 +1,13 @@
 //! Selectors for the allocator: CEL programs compiled once per expression, and verdicts kept per device (design section 8).
 //!
-//! A selector is a pure function of the device, so its verdict holds for all pods and nodes until the slice changes. What is
-//! kept is bounded: see [`SelectorCache::make_room`].
+//! A selector is a pure function of what it can see of a device, so its verdict holds for all pods and nodes, and for all
+//! devices that look the same. What is kept is bounded: see [`SelectorCache::make_room`] and [`VERDICTS_LIMIT`].
 
 use std::cell::LazyCell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::allocator::selectors::{DeviceRef, ExpressionId, SelectorError, Selectors};
+use crate::allocator::selectors::{Content, DeviceRef, ExpressionId, SelectorError, Selectors};
 use crate::cel::{Environment, Program, malformed};
 use crate::profile::Profile;
 
@@ -20,48 +20,59 @@ use device_values::DeviceValues;
 /// Expressions kept at most. A cluster has a few dozen; the bound is for pods that each bring their own.
 const EXPRESSIONS_LIMIT: usize = 1_024;
 
+/// Verdicts kept at most, at eight bytes each: 50 expressions for 40,000 devices none of which is like another.
+const VERDICTS_LIMIT: usize = 2_000_000;
+
 /// Compiled expressions and their verdicts.
 pub struct SelectorCache {
     /// Made when the first expression comes: most instances serve one binding call and never see any.
     environment: LazyCell<Environment, Box<dyn FnOnce() -> Environment>>,
     ids: BTreeMap<Arc<str>, ExpressionId>,
     expressions: Vec<Expression>,
+    /// Over all expressions, entries without a verdict included.
+    verdicts: usize,
+    errors: BTreeMap<(ExpressionId, u32), Box<str>>,
     values: DeviceValues,
+    /// Off: every question is answered anew.
+    remembers: bool,
     evaluations: u64,
 }
 
 struct Expression {
     program: Result<Program, String>,
-    /// By slot of the slice.
-    rows: Vec<Row>,
+    /// By number of the content.
+    verdicts: Vec<Known>,
 }
 
-/// Verdicts for the devices of one slice.
-#[derive(Default)]
-struct Row {
-    /// Of the slice; another one means that the verdicts are stale.
-    version: u64,
-    verdicts: Vec<Verdict>,
+/// A verdict, and of which content that has had the number.
+#[derive(Clone, Copy, Default)]
+struct Known {
+    birth: u32,
+    verdict: Verdict,
 }
 
-#[derive(Clone, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Verdict {
     #[default]
     Unknown,
     Match,
     NoMatch,
-    Error(Box<str>),
+    /// The text is kept apart: there are few.
+    Error,
 }
 
 impl SelectorCache {
-    /// Nothing known yet.
-    pub fn new(profile: &Profile) -> Self {
+    /// Nothing known yet. One that does not remember gives the same answers, more slowly.
+    pub fn new(profile: &Profile, remembers: bool) -> Self {
         let profile = profile.clone();
         Self {
             environment: LazyCell::new(Box::new(move || Environment::new(&profile))),
             ids: BTreeMap::new(),
             expressions: Vec::new(),
+            verdicts: 0,
+            errors: BTreeMap::new(),
             values: DeviceValues::default(),
+            remembers,
             evaluations: 0,
         }
     }
@@ -69,27 +80,18 @@ impl SelectorCache {
     /// Forgets everything if too many expressions came together. Ids become invalid: only between two cycles.
     pub fn make_room(&mut self) {
         if self.expressions.len() > EXPRESSIONS_LIMIT {
+            self.forget_verdicts();
             self.ids.clear();
             self.expressions.clear();
         }
     }
 
-    /// The slice in this slot is another one now.
-    pub fn forget_slice(&mut self, slot: u32) {
+    fn forget_verdicts(&mut self) {
         for expression in &mut self.expressions {
-            if let Some(row) = expression.rows.get_mut(slot as usize) {
-                *row = Row::default();
-            }
+            expression.verdicts = Vec::new();
         }
-        self.values.forget(slot);
-    }
-
-    /// All slots were given away anew.
-    pub fn forget_slices(&mut self) {
-        for expression in &mut self.expressions {
-            expression.rows = Vec::new();
-        }
-        self.values = DeviceValues::default();
+        self.errors.clear();
+        self.verdicts = 0;
     }
 
     /// What expressions and devices are made with, for those who ask why.
@@ -102,32 +104,82 @@ impl SelectorCache {
         self.evaluations
     }
 
-    fn evaluate(&mut self, id: ExpressionId, device: &DeviceRef<'_>) -> Verdict {
-        let Some(expression) = self.expressions.get(id.0 as usize) else {
-            return Verdict::Error("selector is not known".into());
+    /// What is remembered. The text is that of an error.
+    fn known(&self, id: ExpressionId, content: Content) -> Option<Result<bool, &str>> {
+        let expression = self.expressions.get(id.0 as usize)?;
+        let known = expression.verdicts.get(content.number as usize)?;
+        if known.birth != content.birth {
+            return None;
+        }
+        match known.verdict {
+            Verdict::Unknown => None,
+            Verdict::Match => Some(Ok(true)),
+            Verdict::NoMatch => Some(Ok(false)),
+            Verdict::Error => Some(Err(self.errors.get(&(id, content.number))?)),
+        }
+    }
+
+    fn remember(&mut self, id: ExpressionId, content: Content, verdict: &Result<bool, String>) {
+        if !self.remembers {
+            return;
+        }
+        if self.verdicts > VERDICTS_LIMIT {
+            self.forget_verdicts();
+        }
+        let Some(expression) = self.expressions.get_mut(id.0 as usize) else {
+            return;
         };
-        let Ok(program) = &expression.program else {
-            return Verdict::Unknown;
+        let index = content.number as usize;
+        if expression.verdicts.len() <= index {
+            self.verdicts += index + 1 - expression.verdicts.len();
+            expression.verdicts.resize(index + 1, Known::default());
+        }
+        let verdict = match verdict {
+            Ok(true) => Verdict::Match,
+            Ok(false) => Verdict::NoMatch,
+            Err(text) => {
+                self.errors
+                    .insert((id, content.number), text.as_str().into());
+                Verdict::Error
+            }
+        };
+        expression.verdicts[index] = Known {
+            birth: content.birth,
+            verdict,
+        };
+    }
+
+    fn evaluate(
+        &mut self,
+        id: ExpressionId,
+        device: &DeviceRef<'_>,
+    ) -> Result<bool, SelectorError> {
+        let Some(expression) = self.expressions.get(id.0 as usize) else {
+            return Err(SelectorError::Runtime("selector is not known".into()));
+        };
+        let program = match &expression.program {
+            Ok(program) => program,
+            Err(text) => return Err(SelectorError::Compile(text.clone())),
         };
         // `device.driver == "literal"` decides without a conversion.
         let other_driver = |driver: &str| *driver != **device.driver;
-        if program.required_driver().is_some_and(other_driver) && malformed(device.device).is_none()
+        let verdict = if program.required_driver().is_some_and(other_driver)
+            && malformed(device.device).is_none()
         {
-            return Verdict::NoMatch;
-        }
-        self.evaluations += 1;
-        let value = self.values.get(&self.environment, device);
-        match program.matches(&value) {
-            Ok(true) => Verdict::Match,
-            Ok(false) => Verdict::NoMatch,
-            Err(error) => Verdict::Error(error.to_string().into()),
-        }
+            Ok(false)
+        } else {
+            self.evaluations += 1;
+            let value = self.values.get(&self.environment, device, self.remembers);
+            program.matches(&value).map_err(|error| error.to_string())
+        };
+        self.remember(id, device.content, &verdict);
+        verdict.map_err(SelectorError::Runtime)
     }
 }
 
 impl Selectors for SelectorCache {
     fn expression(&mut self, text: &Arc<str>) -> ExpressionId {
-        if let Some(id) = self.ids.get(text) {
+        if let Some(id) = self.ids.get(text).filter(|_| self.remembers) {
             return *id;
         }
         let id = ExpressionId(u32::try_from(self.expressions.len()).unwrap_or(u32::MAX));
@@ -137,56 +189,17 @@ impl Selectors for SelectorCache {
             .map_err(|error| error.to_string());
         self.expressions.push(Expression {
             program,
-            rows: Vec::new(),
+            verdicts: Vec::new(),
         });
         self.ids.insert(Arc::clone(text), id);
         id
     }
 
     fn matches(&mut self, id: ExpressionId, device: DeviceRef<'_>) -> Result<bool, SelectorError> {
-        let (slot, index) = (device.slot as usize, device.index as usize);
-        let known = self.expressions.get(id.0 as usize).and_then(|expression| {
-            let row = expression
-                .rows
-                .get(slot)
-                .filter(|row| row.version == device.version)?;
-            row.verdicts.get(index)
-        });
-        match known {
-            Some(Verdict::Match) => return Ok(true),
-            Some(Verdict::NoMatch) => return Ok(false),
-            Some(Verdict::Error(text)) => return Err(SelectorError::Runtime(text.to_string())),
-            Some(Verdict::Unknown) | None => {}
-        }
-        if let Some(Err(text)) = self
-            .expressions
-            .get(id.0 as usize)
-            .map(|expression| &expression.program)
-        {
-            return Err(SelectorError::Compile(text.clone()));
-        }
-        let verdict = self.evaluate(id, &device);
-        if let Some(expression) = self.expressions.get_mut(id.0 as usize) {
-            if expression.rows.len() <= slot {
-                expression.rows.resize_with(slot + 1, Row::default);
-            }
-            let row = &mut expression.rows[slot];
-            if row.version != device.version {
-                *row = Row {
-                    version: device.version,
-                    verdicts: Vec::new(),
-                };
-            }
-            if row.verdicts.len() <= index {
-                row.verdicts.resize(index + 1, Verdict::Unknown);
-            }
-            row.verdicts[index] = verdict.clone();
-        }
-        match verdict {
-            Verdict::Match => Ok(true),
-            Verdict::NoMatch => Ok(false),
-            Verdict::Error(text) => Err(SelectorError::Runtime(text.into())),
-            Verdict::Unknown => Err(SelectorError::Runtime("selector was not evaluated".into())),
+        match self.known(id, device.content) {
+            Some(Ok(matches)) => Ok(matches),
+            Some(Err(text)) => Err(SelectorError::Runtime(text.to_owned())),
+            None => self.evaluate(id, &device),
         }
     }
 }

@@ -12,6 +12,7 @@ mod obstacles;
 mod priority;
 mod quantity;
 mod resources;
+mod selection;
 mod taints;
 
 use std::collections::HashMap;
@@ -27,6 +28,7 @@ pub use not_imitated::{Held, held, no_preemption, not_imitated};
 pub use obstacles::Obstacle;
 pub use priority::PriorityClasses;
 use resources::{Allocatable, Resources, Used};
+pub use selection::Selection;
 use taints::{Taint, Toleration};
 
 /// Why a node is refused.

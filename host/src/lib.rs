@@ -26,6 +26,8 @@ pub mod plugin;
 pub mod services;
 
 pub mod explain;
+pub mod lint;
+
 pub mod soak;
 
 pub mod report;

@@ -184,7 +184,11 @@ impl Object {
     pub fn bytes(&self) -> &Arc<[u8]> {
         self.0
             .bytes
-            .get_or_init(|| self.value().to_string().into_bytes().into())
+            .get_or_init(|| match serde_json::to_vec(self.value()) {
+                Ok(bytes) => bytes.into(),
+                // A tree whose keys are strings can always be written; this says the same, more slowly.
+                Err(_) => self.value().to_string().into_bytes().into(),
+            })
     }
 
     /// A string in the object, for example `/spec/nodeName`.

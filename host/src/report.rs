@@ -10,6 +10,7 @@ pub mod collect;
 pub mod explain;
 pub mod json;
 pub mod objects;
+pub mod page;
 pub mod table;
 pub mod yaml;
 
@@ -174,16 +175,28 @@ pub struct Stats {
     pub nodes_visited: u64,
     /// Reading input and plugin.
     pub load_ms: f64,
+    /// Of that, parsing the input.
+    pub read_ms: f64,
     /// Scheduling alone.
     pub elapsed_ms: f64,
     /// Pods placed per second of scheduling.
     pub pods_per_second: f64,
+    /// Of the scheduling: everything but the next two.
+    pub host_ms: f64,
+    /// Turning objects into the contract's types. Copying them into the plugin's memory is the plugin's.
+    pub crossing_ms: f64,
     /// Inside the plugin, without what it called.
     pub plugin_ms: f64,
     /// Calls into and out of the plugin.
     pub crossings: u64,
+    /// Objects handed to the plugin, which it parsed.
+    pub objects_in: u64,
     /// Bytes handed to the plugin.
     pub bytes_in: u64,
+    /// Expressions evaluated, each for one device; zero if the plugin does not say.
+    pub cel_evaluations: u64,
+    /// Devices visited by searches; zero if the plugin does not say.
+    pub search_steps: u64,
     /// Largest memory of an instance.
     pub peak_memory_bytes: u64,
 }

@@ -71,6 +71,8 @@ pub struct Counts {
     pub cycles: u64,
     /// Nodes looked at, over all cycles.
     pub nodes_visited: u64,
+    /// Pods that were bound.
+    pub bound: u64,
 }
 
 /// A warning that is not about one pod.
@@ -145,6 +147,8 @@ impl Scheduler {
     pub fn step(&mut self, chooser: &mut dyn Chooser) -> bool {
         self.tend_generations();
         self.take_events();
+        // A gate may have killed a version on probation.
+        self.heed_generation();
         let tasks = self.tasks(chooser.considers_time());
         if tasks.is_empty() {
             return false;
@@ -202,8 +206,15 @@ impl Scheduler {
                 self.seat.expired(old, pods);
             }
         }
+        self.heed_generation();
+    }
+
+    /// Another generation has become the active one: it wants to know of other events, and its gates are its own.
+    fn heed_generation(&mut self) {
         if let Some(interests) = self.seat.take_interests() {
             self.queue.set_interests(interests);
+            let now = self.now();
+            self.queue.ask_again(now, &mut self.seat);
         }
     }
 

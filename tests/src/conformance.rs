@@ -6,6 +6,7 @@
 //! say how many cases went through the component and through the plugin linked natively; a case passes if it passes in all
 //! implementations that ran it.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -211,6 +212,28 @@ fn run_directory(directory: &Path, label: &str) -> Result<(), String> {
             failed.join("\n")
         )),
     }
+}
+
+thread_local! {
+    /// Whether plugins of this thread's cases may remember anything.
+    static CACHES: Cell<bool> = const { Cell::new(true) };
+}
+
+/// A configuration, with caches off where this thread has them off.
+fn with_caches(config: &Value) -> Value {
+    let mut config = config.clone();
+    if !CACHES.get() {
+        config["caches"] = false.into();
+    }
+    config
+}
+
+/// What is remembered from call to call changes no answer.
+#[test]
+fn conformance_without_caches() {
+    CACHES.set(false);
+    conformance();
+    CACHES.set(true);
 }
 
 #[test]

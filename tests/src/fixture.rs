@@ -17,10 +17,13 @@ use crate::repository;
 pub const THING: &str = "Thing.example.com";
 
 /// One engine for all tests, as in a real host.
-pub static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| {
+pub static RUNTIME: LazyLock<Runtime> = LazyLock::new(runtime);
+
+/// Another engine, for tests that count what it holds.
+pub fn runtime() -> Runtime {
     Runtime::new(&CompileCache::Directory(target_folder().join("compiled")))
         .unwrap_or_else(|error| panic!("no engine: {error}"))
-});
+}
 
 /// The bytes of the plugin in `tests/plugins/misbehaving`, built once per test run.
 pub static MISBEHAVING: LazyLock<Vec<u8>> =
@@ -270,8 +273,8 @@ impl Services for Double {
         4
     }
 
-    fn log_enabled(&self, _: LogLevel) -> bool {
-        true
+    fn log_enabled(&self, level: LogLevel) -> bool {
+        level < LogLevel::Trace
     }
 
     fn log(&mut self, level: LogLevel, _: &str, message: &str, fields: &[(String, String)]) {

@@ -5,6 +5,8 @@ pub mod native;
 #[cfg(test)]
 mod build_script;
 #[cfg(test)]
+mod caches;
+#[cfg(test)]
 mod cel_cases;
 #[cfg(test)]
 mod cel_figures;
@@ -23,6 +25,8 @@ mod end_to_end;
 #[cfg(test)]
 mod explain;
 #[cfg(test)]
+mod faults;
+#[cfg(test)]
 mod features;
 #[cfg(test)]
 mod fixture;
@@ -32,6 +36,8 @@ mod hostile;
 mod limits;
 #[cfg(test)]
 mod load;
+#[cfg(test)]
+mod page;
 #[cfg(test)]
 mod races;
 #[cfg(test)]

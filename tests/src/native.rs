@@ -577,7 +577,11 @@ impl guest::Host for NativeHost {
             .iter()
             .map(|(key, value)| ((*key).into(), (*value).into()))
             .collect();
-        self.with(|services| services.log(level, plugin::NAME, message, &fields));
+        self.with(|services| {
+            if services.log_enabled(level) {
+                services.log(level, plugin::NAME, message, &fields);
+            }
+        });
     }
 }
 

@@ -69,6 +69,11 @@ fn simulate(scenario: &Path, run: &str, output: &str) -> Finished {
 fn differences(scenario: &Path) -> Vec<String> {
     let expected = read_expected(scenario);
     let json = simulate(scenario, &expected.run, "json");
+    // What the plugin remembers from call to call changes nothing.
+    let bare = simulate(scenario, &format!("{} --no-caches", expected.run), "json");
+    if bare != json {
+        return vec![format!("without caches: {} {}", bare.stdout, bare.stderr)];
+    }
     if json.status > 1 {
         return vec![format!("status {}: {}", json.status, json.stderr)];
     }

@@ -10,7 +10,7 @@
 
 use super::lists::{Frame, FrameState};
 use super::requests::MAX_RESULTS;
-use super::search::{Halt, Search};
+use super::search::Search;
 
 impl Search<'_, '_> {
     /// Whether the want is one of several alternatives, or of what might have been several.
@@ -63,9 +63,9 @@ impl Search<'_, '_> {
         (picks.len() - before) as u32
     }
 
-    /// Goes back to the nearest choice of the claim that has another alternative, or else to the claim before, for which this
-    /// is a failure like any other.
-    pub(crate) fn retreat_from_limit(&mut self, exceeding: usize) -> Result<Option<Frame>, Halt> {
+    /// Goes back to the nearest choice of the claim that has another alternative, which is returned, or else to where this is a
+    /// failure like any other: a choice of which an alternative failed otherwise, or the claim before.
+    pub(crate) fn retreat_from_limit(&mut self, exceeding: usize) -> Option<Frame> {
         let claim = self.claim_of(exceeding);
         while let Some(mut frame) = self.lists.frames.pop() {
             let index = frame.want as usize;
@@ -76,7 +76,7 @@ impl Search<'_, '_> {
             if frame.state == FrameState::Choice {
                 if self.step(&mut frame) {
                     self.lists.frames.push(frame);
-                    return Ok(Some(frame));
+                    return Some(frame);
                 }
                 self.drop_frame(&frame);
                 if !frame.all_exceed {
@@ -90,7 +90,7 @@ impl Search<'_, '_> {
             }
             self.drop_frame(&frame);
         }
-        self.advance_deepest()
+        None
     }
 
     pub(crate) fn claim_of(&self, want: usize) -> usize {

@@ -98,7 +98,7 @@ pub(crate) struct Bindings {
     /// By constraint: the candidates that agree with what was accepted. Meaningless while nothing was, and for candidates
     /// that were not free then.
     agreeing: Vec<u64>,
-    /// By constraint for equal values: those that all accepted candidates have in common.
+    /// By constraint for equal values: those that all accepted candidates have in common, if the first one has several.
     common: Vec<Vec<Attribute>>,
     /// What was before a pick changed a set of agreeing candidates, the newest last.
     narrowed: Vec<Narrowed>,
@@ -232,10 +232,14 @@ impl<'a> Search<'a, '_> {
 
     /// Works out which candidates a constraint may accept after this one.
     fn narrow(&mut self, constraint: usize, position: usize) {
-        let value = self.value(constraint, position);
-        let picked = value.map_or(&[][..], values);
         let is_first = self.lists.bindings.accepted[constraint] == 0;
-        if self.plan.constraints[constraint].distinct {
+        let distinct = self.plan.constraints[constraint].distinct;
+        // Equal to a single value there is nothing but that value.
+        if !is_first && !distinct && self.lists.bindings.common[constraint].len() <= 1 {
+            return;
+        }
+        let picked = self.value(constraint, position).map_or(&[][..], values);
+        if distinct {
             if !is_first {
                 self.lists.bindings.save(constraint);
             }
@@ -245,11 +249,14 @@ impl<'a> Search<'a, '_> {
             self.find_agreeing(constraint, true, |value| intersects(value, picked));
             let common = &mut self.lists.bindings.common[constraint];
             common.clear();
-            common.extend_from_slice(picked);
+            // A single value stays what it is.
+            if picked.len() > 1 {
+                common.extend_from_slice(picked);
+            }
             return;
         }
         let common = &self.lists.bindings.common[constraint];
-        if common.len() <= 1 || common.iter().all(|value| picked.contains(value)) {
+        if common.iter().all(|value| picked.contains(value)) {
             return;
         }
         self.lists.bindings.save(constraint);
@@ -329,6 +336,9 @@ fn values(attribute: &Attribute) -> &[Attribute] {
 }
 
 fn intersects(attribute: &Attribute, others: &[Attribute]) -> bool {
+    if let ([other], false) = (others, matches!(attribute, Attribute::List(_))) {
+        return attribute == other;
+    }
     values(attribute).iter().any(|value| others.contains(value))
 }
 

@@ -12,6 +12,7 @@ use super::allocated::Allocated;
 use super::counters::Layout;
 use super::names::{DeviceKey, FixedHasher, LayoutKey, Names, PoolKey};
 use super::rules;
+use super::selectors::Content;
 use super::totals::PoolTotals;
 use crate::api::{
     AllocationResult, Device, DeviceTaint, DeviceTaintRule, Node, Reach, ResourceSlice,
@@ -51,8 +52,8 @@ pub(crate) struct Entry {
     pub devices: Box<[DeviceKey]>,
     /// One for each device.
     pub layouts: Box<[LayoutKey]>,
-    /// Changes with each `put`, over all slots.
-    pub version: u64,
+    /// One for each device.
+    pub contents: Box<[Content]>,
     /// The parsed node selector of a slice that has one.
     pub selector: Option<NodeSelector>,
     /// Some device has no content.
@@ -128,6 +129,9 @@ impl Inventory {
         self.names.share(&mut slice.pool);
         self.names.share_strings(&mut slice.devices);
         slice.devices.shrink_to_fit();
+        let contents = self
+            .names
+            .acquire_contents(&slice.driver, &mut slice.devices);
         let pool = self.names.acquire_pool(&slice.driver, &slice.pool);
         let devices: Box<[_]> = slice
             .devices
@@ -168,7 +172,7 @@ impl Inventory {
             pool,
             devices,
             layouts,
-            version: self.version,
+            contents,
             selector,
         });
         if reachable {
@@ -216,6 +220,7 @@ impl Inventory {
             self.names.release_device(*device);
         }
         self.names.release_layouts(&entry.layouts);
+        self.names.release_contents(&entry.contents);
         self.names.release_pool(entry.pool);
     }
 

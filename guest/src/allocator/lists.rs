@@ -32,8 +32,9 @@ pub(crate) struct Lists {
     pub chosen: Vec<u32>,
     /// What is left of the counters of the node's pools.
     pub counters: Vec<i128>,
-    /// For counting.
+    /// For counting: what all wants could get, and what one could.
     pub union: Vec<u64>,
+    pub possible: Vec<u64>,
 }
 
 /// A request that needs devices.

@@ -7,6 +7,7 @@ use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasherDefault, DefaultHasher, Hash};
 use std::sync::Arc;
 
+use super::selectors::Content;
 use crate::api::{Attribute, Device};
 
 /// A hasher with fixed keys: the component has no source of randomness, and equal runs must be equal.
@@ -48,6 +49,18 @@ pub(crate) struct Names {
     pools: Interner<(Arc<str>, Arc<str>)>,
     devices: Interner<(PoolKey, Arc<str>)>,
     layouts: Interner<Layout>,
+    contents: Interner<ContentOf>,
+    /// By number of a content: which one of those that had the number it is.
+    births: Vec<u32>,
+    last_birth: u32,
+}
+
+/// What a selector can see of a device.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct ContentOf {
+    driver: Arc<str>,
+    attributes: Arc<[(Arc<str>, Attribute)]>,
+    capacity: Arc<[(Arc<str>, Arc<str>)]>,
 }
 
 impl Names {
@@ -111,7 +124,8 @@ impl Names {
     /// Neighbours mostly have the same attributes, often with the same values: looking there first saves the hashing.
     fn share_strings_of(&mut self, device: &mut Device, before: Option<&Device>) {
         self.share(&mut device.name);
-        for (i, (name, value)) in device.attributes.iter_mut().enumerate() {
+        let attributes = Arc::make_mut(&mut device.attributes).iter_mut();
+        for (i, (name, value)) in attributes.enumerate() {
             let like = before.and_then(|before| before.attributes.get(i));
             self.share_like(name, like.map(|(name, _)| name));
             if let Attribute::String(text) | Attribute::Version(text) = value {
@@ -124,13 +138,12 @@ impl Names {
                 );
             }
         }
-        for (i, (name, quantity)) in device.capacity.iter_mut().enumerate() {
+        let capacity = Arc::make_mut(&mut device.capacity).iter_mut();
+        for (i, (name, quantity)) in capacity.enumerate() {
             let like = before.and_then(|before| before.capacity.get(i));
             self.share_like(name, like.map(|(name, _)| name));
             self.share_like(quantity, like.map(|(_, quantity)| quantity));
         }
-        device.attributes.shrink_to_fit();
-        device.capacity.shrink_to_fit();
     }
 
     fn share_like(&mut self, text: &mut Arc<str>, shared: Option<&Arc<str>>) {
@@ -175,18 +188,59 @@ impl Names {
         }
     }
 
+    /// The numbers of the contents of a slice's devices, whose strings are shared; each to be released once. Devices with equal
+    /// contents share them from now on.
+    pub(crate) fn acquire_contents(
+        &mut self,
+        driver: &Arc<str>,
+        devices: &mut [Device],
+    ) -> Box<[Content]> {
+        let contents = devices.iter_mut().map(|device| {
+            let (number, is_new) = self.contents.acquire(ContentOf {
+                driver: driver.clone(),
+                attributes: device.attributes.clone(),
+                capacity: device.capacity.clone(),
+            });
+            let index = number as usize;
+            if is_new {
+                self.last_birth = self.last_birth.wrapping_add(1);
+                if self.births.len() <= index {
+                    self.births.resize(index + 1, 0);
+                }
+                self.births[index] = self.last_birth;
+            } else {
+                let known = &self.contents.entries[index].0;
+                device.attributes = known.attributes.clone();
+                device.capacity = known.capacity.clone();
+            }
+            Content {
+                number,
+                birth: self.births[index],
+            }
+        });
+        contents.collect()
+    }
+
+    /// Takes back [`Self::acquire_contents`].
+    pub(crate) fn release_contents(&mut self, contents: &[Content]) {
+        for content in contents {
+            self.contents.release(content.number);
+        }
+    }
+
     /// Replaces a string by the shared copy of it.
     pub(crate) fn share(&mut self, text: &mut Arc<str>) {
         *text = self.strings.shared(text);
     }
 
-    /// How many pools, devices and layouts have a number.
+    /// How many pools, devices, layouts and contents have a number.
     #[cfg(test)]
-    pub(crate) fn live(&self) -> [usize; 3] {
+    pub(crate) fn live(&self) -> [usize; 4] {
         [
             self.pools.numbers.len(),
             self.devices.numbers.len(),
             self.layouts.numbers.len(),
+            self.contents.numbers.len(),
         ]
     }
 }

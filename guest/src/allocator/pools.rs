@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::counters::NodeCounters;
 use super::inventory::Inventory;
-use super::names::DeviceKey;
+use super::names::{DeviceKey, PoolKey};
 use super::rules;
 use crate::api::{Device, DeviceTaint, DeviceToleration, Node, Reach};
 use crate::profile::Profile;
@@ -51,6 +51,8 @@ pub(crate) struct Pool {
     pub invalid: bool,
     /// Candidates may repeat a device.
     repeats: bool,
+    /// Its number, if counters matter.
+    counted: Option<PoolKey>,
 }
 
 /// A device that may be picked.
@@ -154,7 +156,8 @@ impl NodePools {
 
     fn add_pool(&mut self, group: &[u32], inventory: &Inventory, profile: &Profile) {
         let start = self.slices.len();
-        let totals = inventory.totals(inventory.entry(group[0]).pool);
+        let key = inventory.entry(group[0]).pool;
+        let totals = inventory.totals(key);
         let mut doubled = false;
         let generation_of = |slot: u32| inventory.entry(slot).slice.generation;
         for &slot in group {
@@ -199,6 +202,7 @@ impl NodePools {
             incomplete,
             invalid: profile.disagreeing_counts_invalidate_pool() && totals.disagrees(generation),
             repeats,
+            counted: totals.has_counters().then_some(key),
         });
     }
 
@@ -228,8 +232,7 @@ impl NodePools {
                 self.has_repeats = true;
                 pool.invalid |= profile.duplicate_devices_invalidate_pool();
             }
-            let key = inventory.entry(self.slices[pool.slices.start]).pool;
-            if inventory.totals(key).has_counters() {
+            if let Some(key) = pool.counted {
                 let devices = self.candidates[start..]
                     .iter()
                     .map(|candidate| candidate.device);

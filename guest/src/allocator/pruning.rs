@@ -17,7 +17,7 @@
 //! a want would visit A after the pick of B, it visited B after the pick of A, so it knows B and therefore A.
 
 use super::alternatives::LIMIT;
-use super::lists::{Failed, Frame, Want, contains, from};
+use super::lists::{Failed, Frame, Lists, Want, contains, from};
 use super::search::{Halt, Search};
 
 /// Constraints that are compared at most; beyond that comparing costs more than it saves.
@@ -91,25 +91,31 @@ impl Search<'_, '_> {
         // Of the request at work the alternative at work, of later ones all.
         let mut group = want..want + 1;
         while group.start < self.lists.wants.len() {
-            let here = (group.start == want).then_some((k, start));
+            let first = self.lists.wants[group.start];
+            let (k, start) = if group.start == want {
+                (k, start)
+            } else {
+                (0, 0)
+            };
             let (mut fewest, mut fewest_possible) = (u32::MAX, None);
             for next in group.clone() {
-                let missing = self.lists.wants[next].needed - here.map_or(0, |(k, _)| k);
-                let Some(own) = self.possible(next, here.map_or(0, |here| here.1), &mut count)?
-                else {
+                let missing = self.lists.wants[next].needed - k;
+                let alone = group.len() == 1;
+                let Some(own) = self.possible(next, start, alone, &mut count)? else {
                     return Ok(None);
                 };
                 fewest = fewest.min(missing);
                 if own >= missing {
                     fewest_possible = Some(missing.min(fewest_possible.unwrap_or(u32::MAX)));
-                    self.unite(next, here.map_or(0, |here| here.1));
+                    if !alone {
+                        self.unite();
+                    }
                 }
             }
-            let first = self.lists.wants[group.start];
-            if self.may_exceed_limit(first, fewest, want, &mut count) {
+            if self.plan.has_alternatives && self.may_exceed_limit(first, fewest, want, &mut count)
+            {
                 return Ok(None);
             }
-            let end = first.next().max(group.end);
             let Some(missing) = fewest_possible else {
                 return Ok(Some(group.end - 1));
             };
@@ -120,17 +126,20 @@ impl Search<'_, '_> {
                     return Ok(Some(group.end - 1));
                 }
             }
+            let end = first.next();
             let after = self.lists.wants.get(end).map_or(end, Want::next);
             group = end..after;
         }
         Ok(None)
     }
 
-    /// How many devices the want could get, from candidate `start` on. `None` if not everything is known.
+    /// How many devices the want could get, from candidate `start` on. `None` if not everything is known. Which ones: added to
+    /// the union if the want is alone, left in [`Lists::possible`] if there are alternatives.
     fn possible(
         &mut self,
         next: usize,
         start: usize,
+        alone: bool,
         count: &mut Count,
     ) -> Result<Option<u32>, Halt> {
         let words = self.lists.free.len();
@@ -138,6 +147,10 @@ impl Search<'_, '_> {
         let constraints = self.plan.constraints_of(wanted.request as usize);
         if wanted.all.is_some() || constraints.len() > FURTHEST {
             return Ok(None);
+        }
+        if !alone {
+            self.lists.possible.clear();
+            self.lists.possible.resize(words, 0);
         }
         if wanted.needed == 0 {
             return Ok(Some(0));
@@ -166,33 +179,31 @@ impl Search<'_, '_> {
             }
             let possible = free & matching[word];
             if possible != 0 {
-                own += (possible & self.agreeing(wanted, word)).count_ones();
+                let possible = possible & self.agreeing(wanted, word);
+                if alone {
+                    self.lists.union[word] |= possible;
+                } else {
+                    self.lists.possible[word] = possible;
+                }
+                own += possible.count_ones();
             }
         }
         Ok(Some(own))
     }
 
-    /// Adds what the want could get to what all wants so far could get together.
-    fn unite(&mut self, next: usize, start: usize) {
-        let wanted = self.lists.wants[next];
-        if wanted.admin || wanted.needed == 0 {
-            return;
-        }
-        for word in start / 64..self.lists.free.len() {
-            let (_, matching) = self.lists.verdicts.of(next);
-            let possible = self.lists.free[word] & from(start, word) & matching[word];
-            if possible != 0 {
-                self.lists.union[word] |= possible & self.agreeing(wanted, word);
-            }
+    /// Adds what the want could get that was looked at last to what all wants so far could get together.
+    fn unite(&mut self) {
+        let Lists {
+            union, possible, ..
+        } = &mut *self.lists;
+        for (union, possible) in union.iter_mut().zip(possible) {
+            *union |= *possible;
         }
     }
 
     /// Whether even the fewest devices may be too many for the claim at work. Then the search must find out: from there it
     /// goes back further than from a want that cannot be satisfied.
     fn may_exceed_limit(&self, first: Want, fewest: u32, want: usize, count: &mut Count) -> bool {
-        if !self.plan.has_alternatives {
-            return false;
-        }
         let claim = self.plan.requests[first.request as usize].claim;
         if count.claim == usize::MAX {
             count.claim = claim;

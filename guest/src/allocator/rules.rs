@@ -48,7 +48,8 @@ pub(crate) fn concerns(rule: &DeviceTaintRule, slice: &ResourceSlice) -> bool {
     })
 }
 
-fn selects(rule: &DeviceTaintRule, device: &Device) -> bool {
+/// Whether a rule that concerns the device's slice selects the device.
+pub(crate) fn selects(rule: &DeviceTaintRule, device: &Device) -> bool {
     let selector = rule.selector.as_ref();
     selector.is_some_and(|selector| {
         let wanted = selector.device.as_deref();

@@ -95,11 +95,15 @@ impl Search<'_, '_> {
                 continue;
             }
             at.enters_group = false;
-            let deepest = if at.k == 0 && self.exceeds_limit(at.want) {
-                self.retreat_from_limit(at.want)?
+            let chosen = if at.k == 0 && self.exceeds_limit(at.want) {
+                self.retreat_from_limit(at.want)
             } else {
                 self.descend(&at)?;
-                self.advance_deepest()?
+                None
+            };
+            let deepest = match chosen {
+                Some(choice) => Some(choice),
+                None => self.advance_deepest()?,
             };
             let Some(deepest) = deepest else {
                 return Ok(false);
@@ -170,7 +174,7 @@ impl Search<'_, '_> {
     }
 
     /// Moves the deepest frame that can to its next device, dropping those that cannot. `None`: no frame is left.
-    pub(crate) fn advance_deepest(&mut self) -> Result<Option<Frame>, Halt> {
+    fn advance_deepest(&mut self) -> Result<Option<Frame>, Halt> {
         while let Some(mut frame) = self.lists.frames.pop() {
             let want = self.lists.wants[frame.want as usize];
             let found = match (frame.state, want.all) {
@@ -339,8 +343,8 @@ impl Search<'_, '_> {
         }
         for selector in &request.selectors {
             let device = DeviceRef {
+                content: entry.contents[candidate.index as usize],
                 slot: candidate.slot,
-                version: entry.version,
                 index: candidate.index,
                 driver: &entry.slice.driver,
                 device,

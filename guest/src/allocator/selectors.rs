@@ -8,16 +8,23 @@ use crate::api::Device;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ExpressionId(pub u32);
 
-/// A device that a selector is evaluated for.
-///
-/// A verdict may be remembered under (expression, slot, version, index): `version` changes whenever the slot is filled anew,
-/// and no two fillings of any slot share one.
+/// Everything about a device that a selector can see, as a number: devices of one driver with equal attributes and capacities
+/// have the same, in whatever slices they are. A number without devices is given out again, with another birth.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Content {
+    /// Dense.
+    pub number: u32,
+    /// Which content with this number it is.
+    pub birth: u32,
+}
+
+/// A device that a selector is evaluated for. A verdict may be remembered under (expression, content).
 #[derive(Clone, Copy, Debug)]
 pub struct DeviceRef<'a> {
+    /// What a selector can see.
+    pub content: Content,
     /// Slot of the slice.
     pub slot: u32,
-    /// Which filling of the slot this is.
-    pub version: u64,
     /// Position of the device in the slice.
     pub index: u32,
     /// Driver of the slice.

@@ -328,7 +328,7 @@ fn select(
     let entry = inventory.entry(candidate.slot);
     let device = DeviceRef {
         slot: candidate.slot,
-        version: entry.version,
+        content: entry.contents[candidate.index as usize],
         index: candidate.index,
         driver: &entry.slice.driver,
         device: candidate.device(inventory),

@@ -8,7 +8,8 @@ use crate::host::{ObjectRef, Slot};
 #[derive(Debug)]
 pub(super) struct Table<T> {
     slots: Vec<Option<(ObjectRef, T)>>,
-    names: BTreeMap<(String, String), Slot>,
+    /// By `namespace/name`: neither has a slash.
+    names: BTreeMap<Box<str>, Slot>,
 }
 
 impl<T> Default for Table<T> {
@@ -21,19 +22,25 @@ impl<T> Default for Table<T> {
 }
 
 impl<T> Table<T> {
-    pub(super) fn put(&mut self, slot: Slot, id: ObjectRef, value: T) -> Option<(ObjectRef, T)> {
+    pub(super) fn put(
+        &mut self,
+        slot: Slot,
+        mut id: ObjectRef,
+        value: T,
+    ) -> Option<(ObjectRef, T)> {
+        // The same for all, and long.
+        id.kind = String::new();
         let index = slot as usize;
         if self.slots.len() <= index {
             self.slots.resize_with(index + 1, || None);
         }
-        self.names
-            .insert((id.namespace.clone(), id.name.clone()), slot);
+        self.names.insert(key(&id.namespace, &id.name), slot);
         self.slots[index].replace((id, value))
     }
 
     pub(super) fn remove(&mut self, slot: Slot) -> Option<(ObjectRef, T)> {
         let (id, value) = self.slots.get_mut(slot as usize)?.take()?;
-        let key = (id.namespace.clone(), id.name.clone());
+        let key = key(&id.namespace, &id.name);
         // The name may already belong to another object, whose put came first.
         if self.names.get(&key) == Some(&slot) {
             self.names.remove(&key);
@@ -53,9 +60,8 @@ impl<T> Table<T> {
     }
 
     pub(super) fn slot_of(&self, namespace: &str, name: &str) -> Option<Slot> {
-        // Keys are owned pairs; the look-ups of one cycle are few, and each is cheap beside a search.
-        let key = (namespace.to_owned(), name.to_owned());
-        self.names.get(&key).copied()
+        // The look-ups of one cycle are few, and making a key is cheap beside a search.
+        self.names.get(&key(namespace, name)).copied()
     }
 
     /// All objects with their names.
@@ -69,4 +75,8 @@ impl<T> Table<T> {
         let entries = (0..).zip(&self.slots);
         entries.filter_map(|(slot, entry)| entry.as_ref().map(|(_, value)| (slot, value)))
     }
+}
+
+fn key(namespace: &str, name: &str) -> Box<str> {
+    format!("{namespace}/{name}").into()
 }

@@ -1,73 +1,64 @@
-//! Devices as CEL sees them, made once per filling of a slot (spec section 10.2).
+//! Devices as CEL sees them, made once per content (spec section 10.2).
 
-use crate::allocator::selectors::DeviceRef;
+use crate::allocator::selectors::{Content, DeviceRef};
 use crate::cel::{DeviceValue, Environment};
 
-/// Devices that are kept at most: each takes one or two KiB. Of more, the first ones are.
-const DEVICES_LIMIT: usize = 10_000;
+/// Contents that are kept: those with the lowest numbers, which live longest. Each takes one or two KiB.
+const CONTENTS_LIMIT: usize = 4_096;
 
-/// Converted devices by slot and index.
+/// Converted devices by number of their content.
 #[derive(Default)]
 pub(super) struct DeviceValues {
-    slots: Vec<Slot>,
-    pub(super) kept: usize,
+    values: Vec<Option<(u32, DeviceValue)>>,
     /// The device that was asked about last: class and request selectors come in a row.
-    latest: Option<((u32, u64, u32), DeviceValue)>,
+    latest: Option<(Content, DeviceValue)>,
     /// How many were made.
     pub(super) made: u64,
 }
 
-#[derive(Default)]
-struct Slot {
-    version: u64,
-    values: Vec<Option<DeviceValue>>,
-}
-
 impl DeviceValues {
-    /// The device, converted now or before.
-    pub(super) fn get(&mut self, environment: &Environment, device: &DeviceRef<'_>) -> DeviceValue {
-        let key = (device.slot, device.version, device.index);
+    /// The device, converted now or, if values are to be remembered, before.
+    pub(super) fn get(
+        &mut self,
+        environment: &Environment,
+        device: &DeviceRef<'_>,
+        remembers: bool,
+    ) -> DeviceValue {
+        if !remembers {
+            return environment.device(device.driver, device.device);
+        }
         if let Some((latest, value)) = &self.latest
-            && *latest == key
+            && *latest == device.content
         {
             return value.clone();
         }
         let value = self.kept(environment, device);
-        self.latest = Some((key, value.clone()));
+        self.latest = Some((device.content, value.clone()));
         value
     }
 
     fn kept(&mut self, environment: &Environment, device: &DeviceRef<'_>) -> DeviceValue {
-        let (slot, index) = (device.slot as usize, device.index as usize);
-        if self.slots.len() <= slot {
-            self.slots.resize_with(slot + 1, Slot::default);
-        }
-        if self.slots[slot].version != device.version {
-            self.forget(device.slot);
-            self.slots[slot].version = device.version;
-        }
-        let values = &mut self.slots[slot].values;
-        if let Some(Some(value)) = values.get(index) {
+        let Content { number, birth } = device.content;
+        let index = number as usize;
+        if let Some(Some((of, value))) = self.values.get(index)
+            && *of == birth
+        {
             return value.clone();
         }
         let value = environment.device(device.driver, device.device);
         self.made += 1;
-        if self.kept < DEVICES_LIMIT {
-            if values.len() <= index {
-                values.resize(index + 1, None);
+        if index < CONTENTS_LIMIT {
+            if self.values.len() <= index {
+                self.values.resize(index + 1, None);
             }
-            values[index] = Some(value.clone());
-            self.kept += 1;
+            self.values[index] = Some((birth, value.clone()));
         }
         value
     }
 
-    /// The slot has another slice now.
-    pub(super) fn forget(&mut self, slot: u32) {
-        if let Some(slot) = self.slots.get_mut(slot as usize) {
-            self.kept -= slot.values.iter().flatten().count();
-            *slot = Slot::default();
-        }
-        self.latest = None;
+    /// How many are kept.
+    #[cfg(test)]
+    pub(super) fn kept_now(&self) -> usize {
+        self.values.iter().flatten().count()
     }
 }

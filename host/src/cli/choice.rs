@@ -7,7 +7,7 @@ use clap::Args;
 use super::built_in;
 use super::input::Loaded;
 use super::sandbox::Sandbox;
-use crate::plugin::Component;
+use crate::plugin::{Component, Settings};
 
 /// Gate of classic DRA.
 const CLASSIC_DRA: &str = "DRAControlPlaneController";
@@ -35,11 +35,16 @@ pub(super) struct Choice {
     #[arg(long)]
     pub classic_driver: bool,
 
+    /// Let the plugin remember nothing from call to call: slow, and for tests of what it remembers
+    #[arg(long, hide = true)]
+    no_caches: bool,
+
     #[command(flatten)]
     sandbox: Sandbox,
 }
 
-fn feature(text: &str) -> Result<(String, bool), String> {
+/// Reads the value of `--feature`.
+pub(super) fn feature(text: &str) -> Result<(String, bool), String> {
     match text.split_once('=') {
         Some((name, "true")) if !name.is_empty() => Ok((name.to_owned(), true)),
         Some((name, "false")) if !name.is_empty() => Ok((name.to_owned(), false)),
@@ -48,10 +53,19 @@ fn feature(text: &str) -> Result<(String, bool), String> {
 }
 
 impl Choice {
-    /// The plugin, ready to run.
-    pub(super) fn load(&self) -> anyhow::Result<Component> {
-        let settings = built_in::settings(&self.profile, &self.features, self.search_steps);
-        built_in::load(self.plugin.as_deref(), &self.sandbox.applied_to(settings))
+    /// The plugin, ready to run; what it costs is counted if asked for.
+    pub(super) fn load(&self, counts: bool) -> anyhow::Result<Component> {
+        let settings = built_in::settings(
+            &self.profile,
+            &self.features,
+            self.search_steps,
+            !self.no_caches,
+        );
+        let settings = Settings {
+            counts,
+            ..self.sandbox.applied_to(settings)
+        };
+        built_in::load(self.plugin.as_deref(), &settings)
     }
 
     /// Says what the flags mean for claims of classic DRA in the input.

@@ -60,7 +60,7 @@ enum Output {
 
 impl Explain {
     pub(super) fn run(&self, streams: &mut Streams<'_>) -> anyhow::Result<u8> {
-        let plugin = Rc::new(self.choice.load()?);
+        let plugin = Rc::new(self.choice.load(false)?);
         let mut loaded = read(
             &self.inputs,
             streams.stdin,

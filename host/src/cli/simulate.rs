@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::rc::Rc;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use clap::{Args, ValueEnum};
 
@@ -16,7 +16,7 @@ use crate::cycle::Strategy;
 use crate::plugin::{LogLevel, Plugin};
 use crate::report::collect::{Measured, collect};
 use crate::report::table::{self, Detail};
-use crate::report::{Report, WarningReport, json, objects};
+use crate::report::{Report, WarningReport, json, objects, page};
 use crate::scheduler::chooser::OneAtATime;
 use crate::scheduler::{Scheduler, Settings};
 
@@ -59,12 +59,14 @@ enum Output {
     Json,
     /// The resulting claims and pods
     Yaml,
+    /// A page for a browser that needs nothing but itself: the devices of each node, and who has them
+    Html,
 }
 
 impl Simulate {
     pub(super) fn run(&self, streams: &mut Streams<'_>) -> anyhow::Result<u8> {
         let stopwatch = Stopwatch::start();
-        let plugin = self.choice.load()?;
+        let plugin = self.choice.load(self.stats)?;
         let mut loaded = read(
             &self.inputs,
             streams.stdin,
@@ -89,24 +91,22 @@ impl Simulate {
             input_errors,
             unreadable_pods,
             uids,
+            read,
         } = loaded;
         let start = cluster.clock();
         let cluster = Arc::new(Mutex::new(cluster));
+        // Never taken apart: the program ends with it, and that would take a third of the time that reading it took.
+        std::mem::forget(cluster.clone());
         let settings = Settings {
-            strategy: if self.first_feasible {
-                Strategy::FirstFeasible
-            } else {
-                Strategy::AllNodes
-            },
-            names: if self.all_nodes {
-                usize::MAX
-            } else {
-                NODE_NAMES
-            },
             input_errors,
-            ..Settings::default()
+            ..self.settings()
+        };
+        let allocated = match self.output {
+            Output::Html => page::allocated(&lock(&cluster)),
+            _ => BTreeSet::new(),
         };
         let load = stopwatch.nanoseconds();
+        let before = plugin.stats();
 
         let stopwatch = Stopwatch::start();
         let mut scheduler = Scheduler::new(cluster.clone(), plugin.clone(), settings)?;
@@ -115,7 +115,7 @@ impl Simulate {
 
         let mut outcomes = scheduler.outcomes();
         outcomes.extend(unreadable_pods);
-        let mut cluster = cluster.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut cluster = lock(&cluster);
         warnings.extend(said_by_plugin(&mut cluster));
         let mut report = collect(&outcomes, scheduler.notes(), &cluster, start);
         warnings.append(&mut report.warnings);
@@ -123,12 +123,20 @@ impl Simulate {
         if self.stats {
             report = report.with_stats(Measured {
                 load,
+                read,
                 elapsed,
-                calls: plugin.stats(),
+                calls: plugin.stats().since(&before),
                 counts: scheduler.counts(),
             });
         }
+        let contents = page::Contents {
+            source: &self.source(),
+            report: &report,
+            allocated: &allocated,
+            refusals: &[],
+        };
         match self.output {
+            Output::Html => page::write(contents, &cluster, streams.stdout)?,
             Output::Yaml => objects::write(&outcomes, &cluster, &uids, streams.stdout)?,
             Output::Json => json::write(&report, streams.stdout)?,
             Output::Table => table::write(&report, Detail::Short, streams.colour, streams.stdout)?,
@@ -143,12 +151,39 @@ impl Simulate {
         })
     }
 
+    /// The inputs, for people.
+    fn source(&self) -> String {
+        let name = |input: &PathBuf| match input.to_str() {
+            Some("-") => "standard input".to_owned(),
+            _ => input.display().to_string(),
+        };
+        let names: Vec<String> = self.inputs.iter().map(name).collect();
+        names.join(", ")
+    }
+
+    fn settings(&self) -> Settings {
+        Settings {
+            strategy: match self.first_feasible {
+                true => Strategy::FirstFeasible,
+                false => Strategy::AllNodes,
+            },
+            // The page tells of each node why it was refused.
+            names: match self.all_nodes || self.output == Output::Html {
+                true => usize::MAX,
+                false => NODE_NAMES,
+            },
+            ..Settings::default()
+        }
+    }
+
     /// What the JSON output holds already is not said again.
     fn talk(&self, report: &Report, streams: &mut Streams<'_>) -> anyhow::Result<()> {
         if self.output == Output::Json {
             return Ok(());
         }
-        table::write_warnings(report, streams.stderr)?;
+        if self.output != Output::Html {
+            table::write_warnings(report, streams.stderr)?;
+        }
         if !report.pods.is_empty() || self.output == Output::Yaml {
             writeln!(streams.stderr, "{}", report.summary())?;
         }
@@ -157,6 +192,10 @@ impl Simulate {
         }
         Ok(())
     }
+}
+
+fn lock(cluster: &Mutex<Cluster>) -> MutexGuard<'_, Cluster> {
+    cluster.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// What the plugin logged as a warning or worse; each text once, though every instance may have said it.

@@ -31,7 +31,8 @@ impl Default for PageLimit {
     fn default() -> Self {
         Self {
             changes: 2_000,
-            bytes: 8 << 20,
+            // A plugin holds the text of a page beside what it makes of it.
+            bytes: 1 << 20,
         }
     }
 }

@@ -130,8 +130,9 @@ impl BindingInstance {
         mut self,
         call: BindingCall,
     ) -> (Self, wasmtime::Result<Option<binding::Progress>>) {
-        let pod = convert::object(call.pod());
-        self.store.data().shared.counters.bytes_in(pod.json.len());
+        let counters = self.store.data().shared.counters.clone();
+        let pod = counters.converting(|| convert::object(call.pod()));
+        counters.objects_in(1, pod.json.len());
         let limits = Call {
             name: call.name(),
             phase: Phase::Binding,

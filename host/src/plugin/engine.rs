@@ -10,6 +10,8 @@ use std::time::Duration;
 
 use wasmtime::{Cache, CacheConfig, Config, Engine};
 
+use super::stats::{Census, Living};
+
 /// Length of a tick, the unit of deadlines.
 const TICK: Duration = Duration::from_millis(10);
 /// Stack of the code of a component. A thread of a test has 2 MiB, which must hold this and the host's own frames.
@@ -35,16 +37,26 @@ pub struct Runtime {
     engine: Engine,
     ticks: Arc<AtomicU64>,
     cache: Option<Cache>,
+    living: Arc<Living>,
 }
 
 impl Runtime {
     /// Makes an engine and the thread that counts time for it, which ends with the last clone. A cache that cannot be used
     /// is left out.
     pub fn new(cache: &CompileCache) -> wasmtime::Result<Self> {
+        Self::make(cache, true)
+    }
+
+    /// The same, but its code never looks at the clock: calls are not limited in time. To measure what looking costs.
+    pub fn without_deadlines(cache: &CompileCache) -> wasmtime::Result<Self> {
+        Self::make(cache, false)
+    }
+
+    fn make(cache: &CompileCache, deadlines: bool) -> wasmtime::Result<Self> {
         let cache = open_cache(cache);
         let mut config = Config::new();
         config
-            .epoch_interruption(true)
+            .epoch_interruption(deadlines)
             .parallel_compilation(true)
             .max_wasm_stack(WASM_STACK)
             .async_stack_size(FIBER_STACK)
@@ -56,6 +68,7 @@ impl Runtime {
             engine,
             ticks,
             cache,
+            living: Arc::default(),
         })
     }
 
@@ -64,6 +77,15 @@ impl Runtime {
         self.cache
             .as_ref()
             .map_or((0, 0), |cache| (cache.cache_hits(), cache.cache_misses()))
+    }
+
+    /// What exists now of everything that was loaded with it.
+    pub fn census(&self) -> Census {
+        self.living.census()
+    }
+
+    pub(super) fn living(&self) -> &Arc<Living> {
+        &self.living
     }
 
     pub(super) fn engine(&self) -> &Engine {

@@ -19,10 +19,11 @@ impl cluster::Host for State {
             let kind = Kind::new(&kind);
             state.shared.description.check_read(&kind)?;
             let page = lock(&state.services).changes(&kind, since);
-            let bytes = page.changes.iter().map(change_size).sum();
-            state.shared.counters.bytes_in(bytes);
+            let (objects, bytes) = size_of(&page.changes);
+            state.shared.counters.objects_in(objects, bytes);
             state.reading.hand_out(Stream::Objects(kind), page.until);
-            Ok(convert::page(page))
+            let counters = &state.shared.counters;
+            Ok(counters.converting(|| convert::page(page)))
         })
     }
 
@@ -31,17 +32,21 @@ impl cluster::Host for State {
             let kind = Kind::new(&kind);
             state.shared.description.check_read(&kind)?;
             let entry = lock(&state.services).get(&kind, &namespace, &name)?;
-            state.shared.counters.bytes_in(entry.object.bytes().len());
-            Ok(convert::entry(&entry))
+            let counters = &state.shared.counters;
+            counters.objects_in(1, entry.object.bytes().len());
+            Ok(counters.converting(|| convert::entry(&entry)))
         })
     }
 }
 
-fn change_size(change: &host::Change) -> usize {
-    match change {
-        host::Change::Put(entry) => entry.object.bytes().len(),
-        host::Change::Deleted { .. } => 0,
-    }
+/// How many objects there are in a page, and their bytes.
+fn size_of(changes: &[host::Change]) -> (usize, usize) {
+    let size = |change: &host::Change| match change {
+        host::Change::Put(entry) => Some(entry.object.bytes().len()),
+        host::Change::Deleted { .. } => None,
+    };
+    let sizes = changes.iter().filter_map(size);
+    sizes.fold((0, 0), |(objects, bytes), size| (objects + 1, bytes + size))
 }
 
 impl State {
@@ -96,8 +101,9 @@ impl State {
                 reason: ApiErrorReason::Other,
                 message: "the server returned no object".into(),
             })?;
-            state.shared.counters.bytes_in(object.bytes().len());
-            Ok(convert::object(&object))
+            let counters = &state.shared.counters;
+            counters.objects_in(1, object.bytes().len());
+            Ok(counters.converting(|| convert::object(&object)))
         })
     }
 }
@@ -116,7 +122,8 @@ impl ledger::Host for State {
             page.changes
                 .retain(|change| state.check_ledger(in_flight_kind(change)).is_ok());
             state.reading.hand_out(Stream::InFlight, page.until);
-            convert::in_flight_page(page)
+            let counters = &state.shared.counters;
+            counters.converting(|| convert::in_flight_page(page))
         })
     }
 
@@ -285,7 +292,10 @@ impl random::Host for State {
 
 impl log::Host for State {
     fn enabled(&mut self, level: log::Level) -> WasmResult<bool> {
-        self.host_call(|state| lock(&state.services).log_enabled(convert::level(level)))
+        self.host_call(|state| {
+            let counts = state.shared.counts && level == log::Level::Trace;
+            counts || lock(&state.services).log_enabled(convert::level(level))
+        })
     }
 
     fn write(

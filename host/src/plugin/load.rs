@@ -19,7 +19,7 @@ use super::instance::{Call, Indices, Live};
 use super::limits::Limits;
 use super::nothing::NoServices;
 use super::state::{Phase, Shared, State};
-use super::stats::Counters;
+use super::stats::{Counted, Counters, Sort};
 use super::verify::{Unusable, verify};
 use super::{suspend, wasi};
 use crate::plugin::{Description, Fault, PluginError, SharedServices};
@@ -33,6 +33,8 @@ pub struct Settings {
     pub limits: Limits,
     /// What it may read and write.
     pub grant: Grant,
+    /// Whether to ask it for what it counts itself.
+    pub counts: bool,
 }
 
 impl Default for Settings {
@@ -41,6 +43,7 @@ impl Default for Settings {
             config: b"{}".to_vec(),
             limits: Limits::default(),
             grant: Grant::default(),
+            counts: false,
         }
     }
 }
@@ -61,8 +64,13 @@ pub enum Problem {
     File(Unusable),
     /// With what it did when it was tried.
     Start(PluginError),
-    /// It declares something that it is not granted: the rest of a sentence.
-    Grant(String),
+    /// It declares something that it is not granted.
+    Grant {
+        /// All of that, as the rest of a sentence.
+        what: String,
+        /// What is granted and was not declared, which may be why: a sentence.
+        slip: Option<String>,
+    },
 }
 
 impl fmt::Display for LoadError {
@@ -80,10 +88,13 @@ impl fmt::Display for Problem {
                 "the plugin does not start: {}: {}",
                 failed.call, failed.cause
             ),
-            Self::Grant(what) => write!(
-                f,
-                "the plugin declares that it may {what}, which it is not granted"
-            ),
+            Self::Grant { what, slip } => {
+                write!(
+                    f,
+                    "the plugin declares that it may {what}, which it is not granted"
+                )?;
+                slip.iter().try_for_each(|slip| write!(f, "; {slip}"))
+            }
         }
     }
 }
@@ -134,17 +145,21 @@ fn load(
 
     let mut shared = Shared {
         limits: settings.limits.clone(),
-        counters: Arc::new(Counters::default()),
+        counters: Arc::new(Counters::within(runtime.living())),
         description: Description {
             name: file.to_owned(),
             ..Description::default()
         },
         clock: runtime.clock(),
+        counts: settings.counts,
     };
     let services: SharedServices = Arc::new(Mutex::new(NoServices));
     shared.description = describe(&Arc::new(shared.clone()), &services, &pre, &indices)?;
     if let Some(what) = settings.grant.refusal(&shared.description) {
-        return Err(Problem::Grant(what));
+        return Err(Problem::Grant {
+            what,
+            slip: settings.grant.undeclared([&shared.description]),
+        });
     }
     let shared = Arc::new(shared);
     Live::new(&shared, &services, &pre, &indices)?.configure(&settings.config)?;
@@ -157,6 +172,7 @@ fn load(
         indices,
         binding,
         config: settings.config.clone(),
+        _counted: Counted::new(runtime.living(), Sort::Component),
     }))
 }
 

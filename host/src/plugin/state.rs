@@ -18,6 +18,8 @@ pub(super) struct Shared {
     pub counters: Arc<Counters>,
     pub description: Description,
     pub clock: TickClock,
+    /// Whether the plugin is asked for what it counts itself.
+    pub counts: bool,
 }
 
 impl Shared {
@@ -196,6 +198,9 @@ impl State {
 
     /// Writes to the log within the limits of the plugin.
     pub fn write_log(&mut self, level: LogLevel, message: &str, fields: &[(String, String)]) {
+        if self.shared.counts && level == LogLevel::Trace && message == "counts" {
+            return self.shared.counters.count(fields);
+        }
         let mut services = lock(&self.services);
         self.output
             .write(&self.shared, &mut *services, level, message, fields);

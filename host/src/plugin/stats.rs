@@ -1,23 +1,100 @@
-//! What calls of a plugin cost, counted over all its instances.
+//! What calls of a plugin cost, counted over all its instances, and what of everything that was loaded still exists.
 
-use std::sync::Arc;
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::time::Duration;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use crate::plugin::CallStats;
+
+/// What exists now of all that a runtime has loaded. After a swap it must come back to what it was.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Census {
+    /// Compiled components.
+    pub components: u64,
+    /// Stores, with one instance each.
+    pub stores: u64,
+    /// Guest-owned resources: cycles that have not ended.
+    pub resources: u64,
+}
+
+/// Counts for a [`Census`].
+#[derive(Debug, Default)]
+pub(super) struct Living {
+    components: AtomicU64,
+    stores: AtomicU64,
+    resources: AtomicU64,
+}
+
+impl Living {
+    pub fn census(&self) -> Census {
+        Census {
+            components: self.components.load(Relaxed),
+            stores: self.stores.load(Relaxed),
+            resources: self.resources.load(Relaxed),
+        }
+    }
+
+    fn count(&self, sort: Sort) -> &AtomicU64 {
+        match sort {
+            Sort::Component => &self.components,
+            Sort::Store => &self.stores,
+            Sort::Resource => &self.resources,
+        }
+    }
+}
+
+/// What is counted.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Sort {
+    Component,
+    Store,
+    Resource,
+}
+
+/// Counts one thing for as long as it exists.
+pub(super) struct Counted(Arc<Living>, Sort);
+
+impl Counted {
+    pub fn new(living: &Arc<Living>, sort: Sort) -> Self {
+        living.count(sort).fetch_add(1, Relaxed);
+        Self(living.clone(), sort)
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.0.count(self.1).fetch_sub(1, Relaxed);
+    }
+}
 
 /// Counters of one loaded component.
 #[derive(Debug, Default)]
 pub(super) struct Counters {
+    /// Of the whole runtime.
+    pub living: Arc<Living>,
     crossings: AtomicU64,
+    objects_in: AtomicU64,
     bytes_in: AtomicU64,
     nanoseconds: AtomicU64,
     import_nanoseconds: AtomicU64,
+    crossing_nanoseconds: AtomicU64,
     peak_memory_bytes: AtomicU64,
     live_instances: AtomicU64,
+    counts: Mutex<BTreeMap<String, u64>>,
 }
 
+/// Counts of one plugin that are kept under names of its own choice.
+const COUNTS: usize = 32;
+
 impl Counters {
+    pub fn within(living: &Arc<Living>) -> Self {
+        Self {
+            living: living.clone(),
+            ..Self::default()
+        }
+    }
+
     /// An exported call, or a part of one between two suspensions, took this long.
     pub fn export(&self, elapsed: Duration) {
         self.nanoseconds.fetch_add(nanoseconds(elapsed), Relaxed);
@@ -33,9 +110,33 @@ impl Counters {
         self.crossings.fetch_add(1, Relaxed);
     }
 
-    /// Bytes of objects and plans on their way to the plugin.
-    pub fn bytes_in(&self, bytes: usize) {
+    /// Objects on their way to the plugin.
+    pub fn objects_in(&self, objects: usize, bytes: usize) {
+        self.objects_in.fetch_add(objects as u64, Relaxed);
         self.bytes_in.fetch_add(bytes as u64, Relaxed);
+    }
+
+    /// Turns something into the contract's types.
+    pub fn converting<R>(&self, convert: impl FnOnce() -> R) -> R {
+        let begun = Instant::now();
+        let converted = convert();
+        self.crossing_nanoseconds
+            .fetch_add(nanoseconds(begun.elapsed()), Relaxed);
+        converted
+    }
+
+    /// What a plugin counted itself, by name.
+    pub fn count(&self, fields: &[(String, String)]) {
+        let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
+        for (name, number) in fields {
+            let Ok(number) = number.parse::<u64>() else {
+                continue;
+            };
+            if counts.len() < COUNTS || counts.contains_key(name) {
+                let count = counts.entry(name.clone()).or_default();
+                *count = count.saturating_add(number);
+            }
+        }
     }
 
     /// An instance has grown to this size.
@@ -50,10 +151,17 @@ impl Counters {
     pub fn snapshot(&self) -> CallStats {
         CallStats {
             crossings: self.crossings.load(Relaxed),
+            objects_in: self.objects_in.load(Relaxed),
             bytes_in: self.bytes_in.load(Relaxed),
             nanoseconds: self.nanoseconds.load(Relaxed),
             import_nanoseconds: self.import_nanoseconds.load(Relaxed),
+            crossing_nanoseconds: self.crossing_nanoseconds.load(Relaxed),
             peak_memory_bytes: self.peak_memory_bytes.load(Relaxed),
+            counts: self
+                .counts
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .clone(),
         }
     }
 }
@@ -63,12 +171,16 @@ fn nanoseconds(elapsed: Duration) -> u64 {
 }
 
 /// Counts an instance for as long as it exists.
-pub(super) struct Alive(Arc<Counters>);
+pub(super) struct Alive(
+    Arc<Counters>,
+    #[allow(dead_code, reason = "counts until it is dropped")] Counted,
+);
 
 impl Alive {
     pub fn new(counters: Arc<Counters>) -> Self {
         counters.live_instances.fetch_add(1, Relaxed);
-        Self(counters)
+        let counted = Counted::new(&counters.living, Sort::Store);
+        Self(counters, counted)
     }
 }
 

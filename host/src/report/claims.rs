@@ -1,6 +1,6 @@
 //! The claims of a pod, read from the objects as they are at the end.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -17,14 +17,16 @@ const CLASS: &str = "DeviceClass.resource.k8s.io";
 
 /// Every entry of the pod, with the claim that it stands for.
 pub fn claims_of(pod: &Object, cluster: &Cluster) -> Vec<ClaimReport> {
+    let statuses = statuses(pod);
     entries(pod)
-        .map(|entry| report(pod, entry, cluster))
+        .map(|entry| report(pod, entry, &statuses, cluster))
         .collect()
 }
 
 /// Claim objects of a pod that exist, in the order of its entries.
 pub fn objects_of<'a>(pod: &'a Object, cluster: &'a Cluster) -> impl Iterator<Item = &'a Object> {
-    entries(pod).filter_map(move |entry| object(pod, claim_name(pod, entry)?, cluster))
+    let statuses = statuses(pod);
+    entries(pod).filter_map(move |entry| object(pod, claim_name(entry, &statuses)?, cluster))
 }
 
 /// Unallocated claims for control plane controllers, and for which one each.
@@ -47,6 +49,7 @@ pub fn classic_claims(cluster: &Cluster) -> Vec<(String, String)> {
 
 /// Whether an entry by template has no claim yet. The claim stand-in has run, so it has no template either.
 pub fn lacks_generated_claim(pod: &Object) -> bool {
+    let statuses = statuses(pod);
     entries(pod).any(|entry| {
         let is_generated = entry
             .get("resourceClaimName")
@@ -56,7 +59,7 @@ pub fn lacks_generated_claim(pod: &Object) -> bool {
                 .get("resourceClaimTemplateName")
                 .and_then(Value::as_str)
                 .is_some();
-        is_generated && status_entry(pod, entry).is_none()
+        is_generated && status_entry(entry, &statuses).is_none()
     })
 }
 
@@ -74,8 +77,9 @@ pub struct Entry<'a> {
 
 /// Every entry of the pod, with what it stands for.
 pub fn entries_of<'a>(pod: &Object, cluster: &'a Cluster) -> Vec<Entry<'a>> {
+    let statuses = statuses(pod);
     let one = |entry: &Value| {
-        let claim = claim_name(pod, entry);
+        let claim = claim_name(entry, &statuses);
         let template = entry
             .get("resourceClaimTemplateName")
             .and_then(Value::as_str);
@@ -169,20 +173,31 @@ fn entries(pod: &Object) -> impl Iterator<Item = &Value> {
         .flatten()
 }
 
-fn status_entry<'a>(pod: &'a Object, entry: &Value) -> Option<&'a Value> {
-    let name = entry.get("name")?;
+/// What the pod's status says about its entries, by their names.
+type Statuses<'a> = BTreeMap<&'a str, &'a Value>;
+
+/// Of several for one entry the first counts.
+fn statuses(pod: &Object) -> Statuses<'_> {
     let statuses = pod
         .value()
         .pointer("/status/resourceClaimStatuses")
-        .and_then(Value::as_array)?;
-    statuses
-        .iter()
-        .find(|status| status.get("name") == Some(name))
+        .and_then(Value::as_array);
+    let all = statuses.into_iter().flatten().rev();
+    all.filter_map(|status| Some((status.get("name")?.as_str()?, status)))
+        .collect()
 }
 
-fn claim_name<'a>(pod: &'a Object, entry: &'a Value) -> Option<&'a str> {
+fn status_entry<'a>(entry: &Value, statuses: &Statuses<'a>) -> Option<&'a Value> {
+    statuses.get(entry.get("name")?.as_str()?).copied()
+}
+
+fn claim_name<'a>(entry: &'a Value, statuses: &Statuses<'a>) -> Option<&'a str> {
     let direct = entry.get("resourceClaimName").and_then(Value::as_str);
-    direct.or_else(|| status_entry(pod, entry)?.get("resourceClaimName")?.as_str())
+    direct.or_else(|| {
+        status_entry(entry, statuses)?
+            .get("resourceClaimName")?
+            .as_str()
+    })
 }
 
 fn object<'a>(pod: &Object, name: &str, cluster: &'a Cluster) -> Option<&'a Object> {
@@ -193,8 +208,8 @@ fn object<'a>(pod: &Object, name: &str, cluster: &'a Cluster) -> Option<&'a Obje
     )
 }
 
-fn report(pod: &Object, entry: &Value, cluster: &Cluster) -> ClaimReport {
-    let name = claim_name(pod, entry);
+fn report(pod: &Object, entry: &Value, statuses: &Statuses<'_>, cluster: &Cluster) -> ClaimReport {
+    let name = claim_name(entry, statuses);
     let claim = name.and_then(|name| object(pod, name, cluster));
     let allocation = claim
         .and_then(|claim| claim.value().pointer("/status/allocation"))
@@ -252,8 +267,9 @@ pub fn untold_claims(pod: &Object, cluster: &Cluster) -> Vec<String> {
     if node.is_empty() || over {
         return Vec::new();
     }
+    let statuses = statuses(pod);
     let untold = |entry: &Value| {
-        let name = claim_name(pod, entry)?;
+        let name = claim_name(entry, &statuses)?;
         let problem = match object(pod, name, cluster) {
             None => "is not in the input",
             Some(claim) if claim.value().pointer("/status/allocation").is_none() => {
@@ -274,6 +290,7 @@ pub fn untold_claims(pod: &Object, cluster: &Cluster) -> Vec<String> {
 pub fn named_by(pod: &Object, cluster: &Cluster) -> Vec<(Kind, Arc<str>, String)> {
     let namespace = &pod.id().namespace;
     let mut named = Vec::new();
+    let statuses = statuses(pod);
     for entry in entries(pod) {
         for (key, kind) in [
             ("resourceClaimTemplateName", TEMPLATE),
@@ -283,7 +300,7 @@ pub fn named_by(pod: &Object, cluster: &Cluster) -> Vec<(Kind, Arc<str>, String)
                 named.push((Kind::new(kind), namespace.clone(), name.to_owned()));
             }
         }
-        let claim = claim_name(pod, entry).and_then(|name| object(pod, name, cluster));
+        let claim = claim_name(entry, &statuses).and_then(|name| object(pod, name, cluster));
         let requests = claim
             .and_then(|claim| claim.value().pointer("/spec/devices/requests"))
             .and_then(Value::as_array);

@@ -33,10 +33,12 @@ pub fn collect(outcomes: &[PodOutcome], notes: &[Note], cluster: &Cluster, start
 }
 
 /// What was measured, in nanoseconds where the report has milliseconds.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Measured {
-    /// Reading.
+    /// Loading the plugin and reading.
     pub load: u64,
+    /// Parsing the input.
+    pub read: u64,
     /// Scheduling.
     pub elapsed: u64,
     /// The plugin's part of it.
@@ -50,26 +52,38 @@ impl Report {
     pub fn with_stats(mut self, measured: Measured) -> Self {
         let Measured {
             load,
+            read,
             elapsed,
             calls,
             counts,
         } = measured;
         let seconds = elapsed as f64 / 1e9;
+        let plugin = calls.nanoseconds.saturating_sub(calls.import_nanoseconds);
+        let host = elapsed
+            .saturating_sub(plugin)
+            .saturating_sub(calls.crossing_nanoseconds);
+        let counted = |name: &str| calls.counts.get(name).copied().unwrap_or_default();
         let placed = self.count(Verdict::Scheduled) as f64;
         self.stats = Some(Stats {
             pods: self.pods.len(),
             cycles: counts.cycles,
             nodes_visited: counts.nodes_visited,
             load_ms: milliseconds(load),
+            read_ms: milliseconds(read),
             elapsed_ms: milliseconds(elapsed),
             pods_per_second: if seconds > 0.0 {
                 (placed / seconds * 10.0).round() / 10.0
             } else {
                 0.0
             },
-            plugin_ms: milliseconds(calls.nanoseconds.saturating_sub(calls.import_nanoseconds)),
+            host_ms: milliseconds(host),
+            crossing_ms: milliseconds(calls.crossing_nanoseconds),
+            plugin_ms: milliseconds(plugin),
             crossings: calls.crossings,
+            objects_in: calls.objects_in,
             bytes_in: calls.bytes_in,
+            cel_evaluations: counted("celEvaluations"),
+            search_steps: counted("searchSteps"),
             peak_memory_bytes: calls.peak_memory_bytes,
         });
         self

@@ -96,20 +96,28 @@ pub fn write(
 pub fn write_stats(stats: &Stats, out: &mut dyn Write) -> io::Result<()> {
     writeln!(
         out,
-        "{} in {}, {} visited; load {:.1} ms, scheduling {:.1} ms ({:.0} pods/s)",
+        "{} in {}, {} visited; load {:.1} ms (parsing {:.1}), scheduling {:.1} ms ({:.0} pods/s)",
         counted(stats.pods as u64, "pod"),
         counted(stats.cycles, "cycle"),
         counted(stats.nodes_visited, "node"),
         stats.load_ms,
+        stats.read_ms,
         stats.elapsed_ms,
         stats.pods_per_second
     )?;
     writeln!(
         out,
-        "plugin {:.1} ms, {} crossings, {} bytes in, {:.1} MiB of memory at most",
-        stats.plugin_ms,
+        "host {:.1} ms, crossing {:.1} ms, plugin {:.1} ms",
+        stats.host_ms, stats.crossing_ms, stats.plugin_ms,
+    )?;
+    writeln!(
+        out,
+        "{} crossings, {} objects with {} bytes in, {} CEL evaluations, {} search steps, {:.1} MiB of memory at most",
         stats.crossings,
+        stats.objects_in,
         stats.bytes_in,
+        stats.cel_evaluations,
+        stats.search_steps,
         stats.peak_memory_bytes as f64 / f64::from(1 << 20)
     )
 }

@@ -291,17 +291,22 @@ fn the_summary_counts_verdicts() {
 fn stats_from_what_was_measured() {
     let calls = crate::plugin::CallStats {
         crossings: 5,
+        objects_in: 2,
         bytes_in: 4096,
         nanoseconds: 900_000,
         import_nanoseconds: 200_000,
+        crossing_nanoseconds: 50_000,
         peak_memory_bytes: 1 << 20,
+        counts: [("searchSteps".to_owned(), 7)].into(),
     };
     let counts = crate::scheduler::Counts {
         cycles: 4,
         nodes_visited: 8,
+        bound: 3,
     };
     let measured = collect::Measured {
         load: 3_100_000,
+        read: 1_200_000,
         elapsed: 1_500_000_000,
         calls,
         counts,
@@ -318,11 +323,18 @@ fn stats_from_what_was_measured() {
     assert_eq!(
         (
             stats.load_ms,
+            stats.read_ms,
             stats.elapsed_ms,
             stats.pods_per_second,
-            stats.plugin_ms
+            stats.plugin_ms,
+            stats.crossing_ms,
+            stats.host_ms,
         ),
-        (3.1, 1500.0, 2.0, 0.7)
+        (3.1, 1.2, 1500.0, 2.0, 0.7, 0.05, 1499.25)
+    );
+    assert_eq!(
+        (stats.objects_in, stats.cel_evaluations, stats.search_steps),
+        (2, 0, 7)
     );
     let mut out = Vec::new();
     table::write_stats(&stats, &mut out).unwrap();

@@ -135,6 +135,7 @@ impl Scheduler {
     }
 
     fn bound(&mut self, pod: &Object, node: Arc<str>) {
+        self.counts.bound += 1;
         self.queue.remove(&pod.id().uid);
         if let Some(record) = self.pods.get_mut(&pod.id().uid) {
             record.outcome.bind(node);

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::rc::Rc;
 
 use crate::clock::{FileStamp, SECOND, Stopwatch};
-use crate::plugin::{LoadError, Plugin, Problem, Runtime, Settings, Unusable};
+use crate::plugin::{Description, LoadError, Plugin, Problem, Runtime, Settings, Unusable};
 
 /// A file is loaded when it has not changed for this long, in nanoseconds.
 const DEBOUNCE: u64 = SECOND / 5;
@@ -70,6 +70,17 @@ impl Versions {
     /// The version that a run begins with.
     pub fn first(&self) -> Rc<dyn Plugin> {
         self.first.clone()
+    }
+
+    /// Loads every component once, so that one that cannot run is known before a run begins and not when its turn comes. Returns
+    /// what they say about themselves.
+    pub fn try_all(&self) -> Result<Vec<Description>, LoadError> {
+        let rest = (1..self.sources.len()).map(|index| self.load(index));
+        [Ok(self.first.clone())]
+            .into_iter()
+            .chain(rest)
+            .map(|plugin| Ok(plugin?.description().clone()))
+            .collect()
     }
 
     /// The next one in turn, loaded anew: with one component, itself again.

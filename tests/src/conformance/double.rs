@@ -369,8 +369,8 @@ impl Services for Double {
         self.random >> 11
     }
 
-    fn log_enabled(&self, _: LogLevel) -> bool {
-        true
+    fn log_enabled(&self, level: LogLevel) -> bool {
+        level < LogLevel::Trace
     }
 
     fn log(&mut self, _: LogLevel, _: &str, message: &str, fields: &[(String, String)]) {

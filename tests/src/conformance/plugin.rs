@@ -30,7 +30,7 @@ pub fn run(_file: &str, _number: usize, case: &Value) -> Outcome {
 /// Profile 1.31 with the case's gates.
 pub fn config(features: Option<&Value>) -> String {
     let features = features.cloned().unwrap_or_else(|| json!({}));
-    json!({"profile": "1.31", "features": features}).to_string()
+    super::with_caches(&json!({"profile": "1.31", "features": features})).to_string()
 }
 
 /// The built-in component with a configuration, loaded once.

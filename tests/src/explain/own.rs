@@ -373,7 +373,10 @@ fn pods_ahead_of_it() {
                    [n2]
         "#]],
     );
-    check(&["last", "--after-queue"], pods, &expect![[r#"
+    check(
+        &["last", "--after-queue"],
+        pods,
+        &expect![[r#"
         default/last: unschedulable (Filter)
         Pod default/last needs 1 device of class gpu on one node, but no node has that: on n1 0 of 2
         matching devices free: 2 in use; on n2 taint infra:NoSchedule not tolerated, and no device of class
@@ -390,7 +393,8 @@ fn pods_ahead_of_it() {
                [n1]
             1  taint infra:NoSchedule not tolerated, and no device of class gpu
                [n2]
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -418,7 +422,10 @@ spec:
                    [n2]
         "#]],
     );
-    check(&["web-1"], pods, &expect![[r#"
+    check(
+        &["web-1"],
+        pods,
+        &expect![[r#"
         default/web-1: scheduled
         Pod default/web-1 needs 1 device of class gpu on one node; it fits, and would run on n1 with gpu-1
         (gpu.example.com). No other node has what it needs. 1 pod ahead of it in the queue wants the same
@@ -429,7 +436,8 @@ spec:
                [n1]
             1  taint infra:NoSchedule not tolerated, and no device of class gpu
                [n2]
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -454,4 +462,14 @@ fn what_cannot_be_answered() {
         assert!(finished.stderr.contains(says), "{}", finished.stderr);
         assert_eq!(finished.stdout, "");
     }
+}
+
+/// The first screen of the README is what the program prints.
+#[test]
+fn the_readme_shows_a_real_answer() {
+    let root = crate::repository::root();
+    let example = root.join("examples/gpu").display().to_string();
+    let finished = super::explain(&["more-training", "--after-queue", &example]);
+    let readme = std::fs::read_to_string(root.join("README.md")).expect("a README");
+    assert!(readme.contains(&finished.stdout), "{}", finished.stdout);
 }

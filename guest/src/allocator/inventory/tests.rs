@@ -54,7 +54,7 @@ fn slices_come_and_go() {
     assert_eq!(answer(&inventory, 2), "r:z/d0 r:zz/d0");
     inventory.clear_slices();
     assert_eq!(answer(&inventory, 1), "does not fit");
-    assert_eq!(inventory.names.live(), [0, 0, 0]);
+    assert_eq!(inventory.names.live(), [0; 4]);
 }
 
 #[test]
@@ -169,7 +169,7 @@ fn devices_in_use_are_counted() {
     inventory.clear_stored();
     assert_eq!(answer(&inventory, 1), "r:p/d0");
     inventory.remove(3);
-    assert_eq!(inventory.names.live(), [0, 0, 0]);
+    assert_eq!(inventory.names.live(), [0; 4]);
 }
 
 #[test]
@@ -232,16 +232,31 @@ fn in_flight_overlays_stored() {
 }
 
 #[test]
-fn versions_are_never_used_twice() {
+fn equal_contents_have_one_number_and_no_number_means_two() {
     let mut inventory = Inventory::default();
+    let with = |value: &str| vec![device("d0", &[("a", text(value))])];
+    let content = |inventory: &Inventory, slot| inventory.entry(slot).contents[0];
+    inventory.put(0, slice("a", "p", with("x")));
+    inventory.put(1, slice("b", "q", with("x")));
+    inventory.put(2, slice("c", "q", with("y")));
+    assert_eq!(content(&inventory, 0), content(&inventory, 1));
+    assert_ne!(content(&inventory, 0), content(&inventory, 2));
+    let other_driver = crate::api::ResourceSlice {
+        driver: "other".into(),
+        ..slice("d", "q", with("x"))
+    };
+    inventory.put(3, other_driver);
+    assert_ne!(content(&inventory, 0), content(&inventory, 3));
+    // A number that is free again is used for something else, or for the same anew.
     let mut seen = std::collections::BTreeSet::new();
-    for round in 0..3 {
-        for slot in [0, 1] {
-            inventory.put(slot, slice("a", "p", devices(1)));
-            assert!(seen.insert(inventory.entry(slot).version), "round {round}");
-        }
+    for round in 0..4 {
         inventory.clear_slices();
+        inventory.put(0, slice("a", "p", with(["x", "y"][round % 2])));
+        let now = content(&inventory, 0);
+        assert!(seen.insert((now.number, now.birth)), "round {round}");
     }
+    let numbers = seen.iter().map(|(number, _)| number);
+    assert!(numbers.collect::<std::collections::BTreeSet<_>>().len() < 4);
 }
 
 #[test]

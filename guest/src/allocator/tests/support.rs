@@ -260,7 +260,7 @@ pub fn device(name: &str, attributes: &[(&str, Attribute)]) -> Device {
         name: name.into(),
         usable: true,
         attributes,
-        capacity: Vec::new(),
+        capacity: Arc::default(),
         extra: None,
     }
 }

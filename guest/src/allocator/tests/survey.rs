@@ -103,7 +103,9 @@ fn is_simple(cluster: &Cluster, profile: &Profile) -> bool {
     };
     // How many lists are pairwise disjoint is a search of its own.
     let mut attributes = cluster.slices.iter().flat_map(|slice| &slice.devices);
-    let mut attributes = attributes.by_ref().flat_map(|device| &device.attributes);
+    let mut attributes = attributes
+        .by_ref()
+        .flat_map(|device| device.attributes.iter());
     let has_lists = attributes.any(|(_, value)| matches!(value, Attribute::List(_)));
     let is_open = match claim.constraints.as_slice() {
         [] => false,

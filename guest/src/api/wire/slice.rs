@@ -214,10 +214,12 @@ fn device_body(
         usable: true,
         attributes: sorted(wire.attributes, names, "attributes", |wire| {
             attribute(wire, reading)
-        })?,
+        })?
+        .into(),
         capacity: sorted(wire.capacity, names, "capacity", |wire| {
             capacity(wire, reading)
-        })?,
+        })?
+        .into(),
         extra: (extra != DeviceExtra::default()).then(|| Box::new(extra)),
     })
 }

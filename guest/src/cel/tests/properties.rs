@@ -274,10 +274,11 @@ fn a_driver_conjunct_is_found() {
 fn a_malformed_device_is_an_error_for_all() {
     let env = Environment::new(&Profile::v1_31());
     let bad = |name: &'static str, value| api::Device {
-        attributes: vec![
+        attributes: [
             (Arc::from("a"), api::Attribute::Bool(true)),
             (Arc::from(name), value),
-        ],
+        ]
+        .into(),
         ..api::Device::default()
     };
     let program = env.compile("true").expect("compiles");
@@ -305,11 +306,12 @@ fn qualified_names_win() {
     let env = Environment::new(&Profile::v1_31());
     let int = api::Attribute::Int;
     let device = api::Device {
-        attributes: vec![
+        attributes: [
             (Arc::from("a"), int(1)),
             (Arc::from("d/a"), int(2)),
             (Arc::from("e/a/b"), int(3)),
-        ],
+        ]
+        .into(),
         ..api::Device::default()
     };
     let value = env.device("d", &device);

@@ -5,11 +5,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::list;
 use crate::api::ApiServer;
-use crate::filters::Filters;
+use crate::filters::Selection;
 use crate::object::{Kind, Object};
 use crate::stand_ins::schema::{CLAIM, SLICE};
 
@@ -27,6 +27,8 @@ pub(super) struct Choice {
 pub(super) struct Devices {
     /// Newest generation of each pool, by pool, then by name.
     slices: Vec<Object>,
+    /// Which of them are for one node, by its name; without one, those for several.
+    by_node: BTreeMap<Option<String>, Vec<usize>>,
     /// Pools and names of devices that some claim holds.
     held: BTreeSet<(String, String)>,
 }
@@ -51,7 +53,16 @@ impl Devices {
             true => BTreeSet::new(),
             false => held(api, driver),
         };
-        Self { slices, held }
+        let mut by_node: BTreeMap<_, Vec<usize>> = BTreeMap::new();
+        for (index, slice) in slices.iter().enumerate() {
+            let node = slice.text("/spec/nodeName").map(str::to_owned);
+            by_node.entry(node).or_default().push(index);
+        }
+        Self {
+            slices,
+            by_node,
+            held,
+        }
     }
 
     /// Devices on a node for all these claims, one list each. `None`: there are too few.
@@ -101,7 +112,15 @@ impl Devices {
     /// Pools and names of devices, and whether every node reaches them.
     fn reached_from(&self, api: &ApiServer, node: &str) -> Vec<((String, String), bool)> {
         let mut devices = Vec::new();
-        for slice in &self.slices {
+        let of = |node: Option<&str>| self.by_node.get(&node.map(str::to_owned));
+        let mut candidates: Vec<usize> = [of(Some(node)), of(None)]
+            .into_iter()
+            .flatten()
+            .flatten()
+            .copied()
+            .collect();
+        candidates.sort_unstable();
+        for slice in candidates.into_iter().map(|index| &self.slices[index]) {
             let everywhere = slice.value().pointer("/spec/allNodes") == Some(&Value::Bool(true));
             let reached = match slice.text("/spec/nodeName") {
                 Some(name) => name == node,
@@ -146,24 +165,7 @@ fn is_selected(api: &ApiServer, slice: &Object, node: &str) -> bool {
     let (Some(selector), Some(node)) = (selector, node) else {
         return false;
     };
-    // Only labels and name count: whether the node takes the pod is not the driver's business.
-    let labels = node
-        .value()
-        .pointer("/metadata/labels")
-        .cloned()
-        .unwrap_or_default();
-    let metadata = json!({"name": &*node.id().name, "labels": labels});
-    let node = json!({"apiVersion": "v1", "kind": "Node", "metadata": metadata});
-    let required = json!({"requiredDuringSchedulingIgnoredDuringExecution": selector});
-    let spec = json!({"affinity": {"nodeAffinity": required}});
-    let pod =
-        json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "selector"}, "spec": spec});
-    let (Ok(node), Ok(pod)) = (Object::from_value(node), Object::from_value(pod)) else {
-        return false;
-    };
-    let mut filters = Filters::new();
-    let requirements = filters
-        .put_node(0, &node)
-        .and_then(|()| filters.requirements(&pod));
-    requirements.is_ok_and(|requirements| filters.check_placement(&requirements, 0).is_ok())
+    Selection::of([node])
+        .matching(selector)
+        .is_some_and(|matching| !matching.is_empty())
 }

@@ -25,7 +25,7 @@ thread_local! {
 }
 
 fn component(config: &Value) -> Result<Component, String> {
-    let config = config.to_string();
+    let config = crate::conformance::with_caches(config).to_string();
     let known = COMPONENTS.with_borrow(|components| components.get(&config).cloned());
     if let Some(component) = known {
         return Ok(component);

@@ -60,7 +60,7 @@ fn run(case: &Case<'_>, config: &Value, node: &Value) -> Result<Answer, Trouble>
         &node,
         &inventory,
         &mut lookup,
-        &mut SelectorCache::new(profile),
+        &mut SelectorCache::new(profile, crate::conformance::CACHES.get()),
         profile,
         config.allocator_steps,
     );

@@ -264,8 +264,8 @@ fn slices_of_all_versions_become_the_same_model() {
             devices: vec![Device {
                 name: "gpu-0".into(),
                 usable: true,
-                attributes,
-                capacity,
+                attributes: attributes.into(),
+                capacity: capacity.into(),
                 extra: None,
             }],
             counters: vec![],
@@ -289,7 +289,7 @@ fn names_that_repeat_are_shared() {
     let slice = read_slice(&json).unwrap();
     for (i, device) in slice.devices.iter().enumerate() {
         assert_eq!(device.attributes.len(), 80);
-        for (name, value) in &device.attributes {
+        for (name, value) in &*device.attributes {
             let number: usize = name[1..].parse().unwrap();
             assert_eq!(
                 *value,
@@ -304,7 +304,7 @@ fn names_that_repeat_are_shared() {
     let shared = first
         .attributes
         .iter()
-        .zip(&second.attributes)
+        .zip(&*second.attributes)
         .filter(|(a, b)| Arc::ptr_eq(&a.0, &b.0))
         .count();
     assert_eq!(shared, 64);
@@ -392,7 +392,7 @@ fn of_a_repeated_attribute_the_last_stays() {
         ("a".into(), Attribute::Int(2)),
         ("b".into(), Attribute::Int(5)),
     ];
-    assert_eq!(slice.devices[0].attributes, expected);
+    assert_eq!(*slice.devices[0].attributes, *expected);
 }
 
 #[test]

@@ -1,0 +1,62 @@
+//! What the plugin costs, as a component and linked natively, in one run; each figure with an assertion of its result.
+//!
+//! `cargo bench --bench speed`, or `cargo bench --bench speed -- NAME` for the parts whose name contains NAME.
+
+mod cluster;
+mod cycles;
+mod parts;
+mod run;
+mod table;
+
+use std::collections::hash_map::DefaultHasher;
+use std::hash::Hasher;
+use std::time::{Duration, Instant};
+
+use run::Plugins;
+use table::{milliseconds, say};
+
+/// Something that everybody can repeat: SipHash-1-3 of the standard library over 256 MiB of zeros.
+fn calibration() -> Duration {
+    let block = vec![0_u8; 1 << 20];
+    run::shortest(3, || {
+        let begun = Instant::now();
+        let mut hasher = DefaultHasher::new();
+        for _ in 0..256 {
+            hasher.write(&block);
+        }
+        assert_ne!(hasher.finish(), 0);
+        begun.elapsed()
+    })
+}
+
+fn main() {
+    // cargo passes --bench.
+    let wanted: Vec<String> = std::env::args()
+        .skip(1)
+        .filter(|argument| !argument.starts_with('-'))
+        .collect();
+    let begun = Instant::now();
+    let hashing = milliseconds(calibration());
+    say(&format!("Calibration: hashing 256 MiB takes {hashing} ms."));
+    let plugins = Plugins::new();
+    let parts: [(&str, &dyn Fn()); 8] = [
+        ("cycles", &|| cycles::all_nodes(&plugins)),
+        ("stop", &|| cycles::early_stop(&plugins)),
+        ("hard", &|| parts::hard(&plugins)),
+        ("filter", &|| parts::empty_filter(&plugins)),
+        ("update", &|| parts::slice_update(&plugins)),
+        ("start", &|| parts::cold_start()),
+        ("swap", &|| parts::swap(&plugins)),
+        ("reading", &|| parts::reading()),
+    ];
+    for (name, part) in parts {
+        if wanted.is_empty() || wanted.iter().any(|wanted| name.contains(wanted.as_str())) {
+            part();
+        }
+    }
+    let hashing = milliseconds(calibration());
+    say(&format!(
+        "\n{:.0} s in all; hashing 256 MiB now takes {hashing} ms.",
+        begun.elapsed().as_secs_f64()
+    ));
+}
