@@ -37,10 +37,10 @@ struct Cli {
 enum Command {
     /// Place the pending pods of a cluster dump or of manifests
     Simulate(simulate::Simulate),
-    /// Find mistakes in manifests and dumps
-    Lint(lint::Lint),
     /// Say why a pod is placed where it is, or not at all: per node, request and device
     Explain(explain::Explain),
+    /// Find mistakes in manifests and dumps
+    Lint(lint::Lint),
     /// Run plugins under a load with faults and swaps, and count what must not happen
     Soak(soak::Soak),
     /// Look at a plugin, try it, or write the built-in one to a file
@@ -91,8 +91,8 @@ where
     let result = match Cli::try_parse_from(args) {
         Ok(cli) => match cli.command {
             Command::Simulate(simulate) => simulate.run(&mut streams),
-            Command::Lint(lint) => lint.run(&mut streams),
             Command::Explain(explain) => explain.run(&mut streams),
+            Command::Lint(lint) => lint.run(&mut streams),
             Command::Soak(soak) => soak.run(&mut streams),
             Command::Plugin(command) => command.run(&mut streams),
         },

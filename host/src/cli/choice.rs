@@ -35,14 +35,15 @@ pub(super) struct Choice {
     #[arg(long)]
     pub classic_driver: bool,
 
-    #[command(flatten)]
-    sandbox: Sandbox,
-
     /// Let the plugin remember nothing from call to call: slow, and for tests of what it remembers
     #[arg(long, hide = true)]
     no_caches: bool,
+
+    #[command(flatten)]
+    sandbox: Sandbox,
 }
 
+/// Reads the value of `--feature`.
 pub(super) fn feature(text: &str) -> Result<(String, bool), String> {
     match text.split_once('=') {
         Some((name, "true")) if !name.is_empty() => Ok((name.to_owned(), true)),
@@ -52,10 +53,14 @@ pub(super) fn feature(text: &str) -> Result<(String, bool), String> {
 }
 
 impl Choice {
-    /// The plugin, ready to run. `counts`: it tells what its calls took.
+    /// The plugin, ready to run; what it costs is counted if asked for.
     pub(super) fn load(&self, counts: bool) -> anyhow::Result<Component> {
-        let (features, steps) = (&self.features, self.search_steps);
-        let settings = built_in::settings(&self.profile, features, steps, !self.no_caches);
+        let settings = built_in::settings(
+            &self.profile,
+            &self.features,
+            self.search_steps,
+            !self.no_caches,
+        );
         let settings = Settings {
             counts,
             ..self.sandbox.applied_to(settings)

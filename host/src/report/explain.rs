@@ -54,7 +54,7 @@ pub struct Explained {
     /// The extension point that decided.
     pub at: Option<String>,
     /// Code of the decision.
-    pub code: String,
+    pub code: &'static str,
     /// The scheduler's own text.
     pub message: String,
     /// Whether the pods ahead of it were placed first.
@@ -150,15 +150,7 @@ pub fn collect(
         let mut report = collect::collect(std::slice::from_ref(outcome), &[], cluster, 0);
         report.pods.pop()
     });
-    let views: Vec<View> = answer
-        .nodes
-        .iter()
-        .map(|node| {
-            let outcome = answer.outcome.as_ref();
-            let said = outcome.and_then(|outcome| Said::of(outcome, &answer.plugin, &node.name));
-            View::of(node, &answer.plugin, said)
-        })
-        .collect();
+    let views: Vec<View> = views_of(answer).collect();
     let groups = groups::of(&views);
     let needs = needs::of(&answer.pod, cluster);
     let ahead = ahead::of(answer, cluster);
@@ -187,9 +179,7 @@ pub fn collect(
             _ => report.as_ref().and_then(|report| report.node.clone()),
         },
         at: report.as_ref().and_then(|report| report.at.clone()),
-        code: report
-            .as_ref()
-            .map_or_else(|| "success".to_owned(), |report| report.code.to_owned()),
+        code: report.as_ref().map_or("success", |report| report.code),
         message: report
             .as_ref()
             .map(|report| report.message.clone())
@@ -197,10 +187,9 @@ pub fn collect(
         after_queue: answer.after_queue,
         plugin: answer.plugin.clone(),
         summary: summary::sentences(&facts),
-        nearest: if shown {
-            nearest::of(&facts)
-        } else {
-            Vec::new()
+        nearest: match shown {
+            true => nearest::of(&facts),
+            false => Vec::new(),
         },
         claims: match answer.standing {
             Standing::Placed(_) => before.to_vec(),
@@ -208,13 +197,11 @@ pub fn collect(
                 .as_ref()
                 .map_or_else(Vec::new, |report| report.claims.clone()),
         },
-        groups: match shown {
-            true => groups
-                .iter()
-                .map(|group| group_report(group, &views))
-                .collect(),
-            false => Vec::new(),
-        },
+        groups: groups
+            .iter()
+            .filter(|_| shown)
+            .map(|group| group_report(group, &views))
+            .collect(),
         nodes: asked
             .iter()
             .filter_map(|name| node_report(name, answer, &views))
@@ -225,6 +212,15 @@ pub fn collect(
         warnings: Vec::new(),
         needs,
     }
+}
+
+/// Each node, by name.
+fn views_of(answer: &Answer) -> impl Iterator<Item = View> {
+    answer.nodes.iter().map(|node| {
+        let outcome = answer.outcome.as_ref();
+        let said = outcome.and_then(|outcome| Said::of(outcome, &answer.plugin, &node.name));
+        View::of(node, &answer.plugin, said)
+    })
 }
 
 /// For a pod that could not be read: that, and nothing else.

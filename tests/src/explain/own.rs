@@ -67,17 +67,16 @@ fn a_pod_that_runs() {
         &["holder"],
         "",
         &expect![[r#"
-        default/holder: placed
-        Pod default/holder has node n1 already with gpu-0 (gpu.example.com), and needs 1 device of class
-        gpu. Placed anew, with its own devices free, it would fit on n1 again. No other node has what it
-        needs.
+            default/holder: placed
+            Pod default/holder has node n1 already with gpu-0 (gpu.example.com); it needs 1 device of class gpu.
+            Placed anew, with its own devices free, it would fit on n1. No other node has what it needs.
 
-        NODES  WHY
-            1  fits
-               [n1]
-            1  taint infra:NoSchedule not tolerated; no device of class gpu
-               [n2]
-    "#]],
+            NODES  WHY
+                1  fits
+                   [n1]
+                1  taint infra:NoSchedule not tolerated, and no device of class gpu
+                   [n2]
+        "#]],
     );
 }
 
@@ -88,16 +87,16 @@ fn a_pod_that_fits() {
         &["p"],
         pod,
         &expect![[r#"
-        default/p: scheduled
-        Pod default/p needs 1 device of class gpu on one node; it fits, and would run on n1 with gpu-1
-        (gpu.example.com). No other node has what it needs.
+            default/p: scheduled
+            Pod default/p needs 1 device of class gpu on one node; it fits, and would run on n1 with gpu-1
+            (gpu.example.com). No other node has what it needs.
 
-        NODES  WHY
-            1  fits
-               [n1]
-            1  taint infra:NoSchedule not tolerated; no device of class gpu
-               [n2]
-    "#]],
+            NODES  WHY
+                1  fits
+                   [n1]
+                1  taint infra:NoSchedule not tolerated, and no device of class gpu
+                   [n2]
+        "#]],
     );
 }
 
@@ -114,33 +113,32 @@ spec: {devices: {requests: [{name: gpus, exactly: {deviceClassName: gpu, count: 
         &["p", "--node", "n1"],
         pods,
         &expect![[r#"
-        default/p: unschedulable (Filter)
-        Pod default/p needs 2 devices of class gpu on one node, but no node has that: on n1 1 of 2 matching
-        devices free, 2 needed: 1 in use; on n2 taint infra:NoSchedule not tolerated; no device of class
-        gpu.
+            default/p: unschedulable (Filter)
+            Pod default/p needs 2 devices of class gpu on one node, but no node has that: on n1 1 of 2 matching
+            devices free, 2 needed: 1 in use; on n2 taint infra:NoSchedule not tolerated, and no device of class
+            gpu.
 
-        TO MAKE IT FIT
-          on n1
-            - free gpu-0, held by claim default/held (pod default/holder)
+            TO MAKE IT FIT
+              on n1
+                - free gpu-0, held by claim default/held (pod default/holder)
 
-        NODES  WHY
-            1  1 of 2 matching devices free, 2 needed: 1 in use
-               [n1]
-            1  taint infra:NoSchedule not tolerated; no device of class gpu
-               [n2]
+            NODES  WHY
+                1  1 of 2 matching devices free, 2 needed: 1 in use
+                   [n1]
+                1  taint infra:NoSchedule not tolerated, and no device of class gpu
+                   [n2]
 
-        NODE n1: does not fit
-          Filter: unschedulable-and-unresolvable, cannot allocate all claims (1 device visited, most
-              picked at once 1, then none for gpus of default/two)
-          claim c (default/two): pending
-            request gpus (2 of class gpu): 2 devices looked at, 2 match, 1 free, 1 missing
-              1 in use [gpu-0]
-                held by claim default/held (pod default/holder)
-              1 free, 2 needed
-          pools: gpu.example.com/n1 (2 devices)
-          to make it fit:
-            - free gpu-0, held by claim default/held (pod default/holder)
-    "#]],
+            NODE n1: does not fit
+              Filter: unschedulable-and-unresolvable, cannot allocate all claims (1 device visited, most
+                  picked at once 1, then none for gpus of default/two)
+              claim c (default/two): pending
+                request gpus (2 of class gpu): 2 devices looked at, 2 match, 1 free, 1 missing
+                  1 in use [gpu-0]
+                    held by claim default/held (pod default/holder)
+              pools: gpu.example.com/n1 (2 devices)
+              to make it fit:
+                - free gpu-0, held by claim default/held (pod default/holder)
+        "#]],
     );
 }
 
@@ -154,26 +152,26 @@ fn a_pod_that_wants_more_cpu_than_is_left() {
         &["p"],
         pods,
         &expect![[r#"
-        default/p: unschedulable (Filter)
-        Pod default/p asks for no devices, but no node takes it: on n1 label zone must be a and is not set;
-        cpu: 2 needed, 1 of 4 left; on n2 taint infra:NoSchedule not tolerated; label zone must be a and is
-        not set.
+            default/p: unschedulable (Filter)
+            Pod default/p asks for no devices, but no node takes it: on n1 label zone must be a and is not set,
+            and cpu: 2 needed, 1 of 4 left; on n2 taint infra:NoSchedule not tolerated, and label zone must be a
+            and is not set.
 
-        TO MAKE IT FIT
-          on n1
-            - set label zone of n1 (a), or change the pod's node selector
-            - free 1 of cpu on n1
-          or on n2
-            - tolerate infra:NoSchedule in the pod, or take it off: kubectl taint node n2
-              infra:NoSchedule-
-            - set label zone of n2 (a), or change the pod's node selector
+            TO MAKE IT FIT
+              on n1
+                - set label zone of n1 (a), or change the pod's node selector
+                - free 1 of cpu on n1
+              or on n2
+                - tolerate infra:NoSchedule in the pod, or take it off: kubectl taint node n2
+                  infra:NoSchedule-
+                - set label zone of n2 (a), or change the pod's node selector
 
-        NODES  WHY
-            1  label zone must be a and is not set; cpu: 2 needed, 1 of 4 left
-               [n1]
-            1  taint infra:NoSchedule not tolerated; label zone must be a and is not set
-               [n2]
-    "#]],
+            NODES  WHY
+                1  label zone must be a and is not set, and cpu: 2 needed, 1 of 4 left
+                   [n1]
+                1  taint infra:NoSchedule not tolerated, and label zone must be a and is not set
+                   [n2]
+        "#]],
     );
 }
 
@@ -184,18 +182,16 @@ fn a_pod_with_gates() {
         &["p"],
         pod,
         &expect![[r#"
-        default/p: unschedulable (PreEnqueue)
-        Pod default/p is held before the queue by its scheduling gates quota and network: whoever put them
-        there has to take them off.
-        Note: the decision of DynamicResources and its reasons differ about n1: a defect of the
-              plugin, please report it.
+            default/p: unschedulable (PreEnqueue)
+            Pod default/p is held before the queue by its scheduling gates quota and network: whoever put them
+            there has to take them off. Apart from that it would fit on n1.
 
-        NODES  WHY
-            1  fits
-               [n1]
-            1  taint infra:NoSchedule not tolerated; no device of class gpu
-               [n2]
-    "#]],
+            NODES  WHY
+                1  fits
+                   [n1]
+                1  taint infra:NoSchedule not tolerated, and no device of class gpu
+                   [n2]
+        "#]],
     );
 }
 
@@ -206,16 +202,16 @@ fn a_pod_of_another_scheduler() {
         &["p"],
         pod,
         &expect![[r#"
-        default/p: unschedulable
-        Pod default/p is left to the scheduler volcano (spec.schedulerName): the default scheduler does not
-        look at it.
+            default/p: unschedulable
+            Pod default/p is left to the scheduler volcano (spec.schedulerName): the default scheduler does not
+            look at it. Apart from that it would fit on n1.
 
-        NODES  WHY
-            1  fits
-               [n1]
-            1  taint infra:NoSchedule not tolerated; no device of class gpu
-               [n2]
-    "#]],
+            NODES  WHY
+                1  fits
+                   [n1]
+                1  taint infra:NoSchedule not tolerated, and no device of class gpu
+                   [n2]
+        "#]],
     );
 }
 
@@ -226,18 +222,18 @@ fn a_pod_without_its_claim() {
         &["p"],
         pod,
         &expect![[r#"
-        default/p: unschedulable (PreEnqueue)
-        Pod default/p is held before the queue: ResourceClaim default/nothing does not exist.
+            default/p: unschedulable (PreEnqueue)
+            Pod default/p is held before the queue: ResourceClaim default/nothing does not exist.
 
-        TO MAKE IT FIT
-            - create ResourceClaim default/nothing
+            TO MAKE IT FIT
+                - create ResourceClaim default/nothing
 
-        NODES  WHY
-            1  claim default/nothing does not exist
-               [n1]
-            1  taint infra:NoSchedule not tolerated; claim default/nothing does not exist
-               [n2]
-    "#]],
+            NODES  WHY
+                1  claim default/nothing does not exist
+                   [n1]
+                1  taint infra:NoSchedule not tolerated, and claim default/nothing does not exist
+                   [n2]
+        "#]],
     );
 }
 
@@ -254,17 +250,17 @@ spec: {devices: {requests: [{name: gpu, exactly: {deviceClassName: gpu}}]}}
         &["p"],
         pods,
         &expect![[r#"
-        default/p: placed
-        Pod default/p names its node itself (spec.nodeName is n1), so no scheduler looks at it, and nobody
-        allocates open, and needs 1 device of class gpu. Placed anew, with its own devices free, it would
-        fit on n1 again. No other node has what it needs.
+            default/p: placed
+            Pod default/p names its node itself (spec.nodeName is n1): no scheduler looks at it, so nobody
+            allocates open (1 device of class gpu). Take nodeName out and select the node by affinity. Placed by
+            the scheduler it would fit on n1. No other node has what it needs.
 
-        NODES  WHY
-            1  fits
-               [n1]
-            1  taint infra:NoSchedule not tolerated; no device of class gpu
-               [n2]
-    "#]],
+            NODES  WHY
+                1  fits
+                   [n1]
+                1  taint infra:NoSchedule not tolerated, and no device of class gpu
+                   [n2]
+        "#]],
     );
 }
 
@@ -288,23 +284,10 @@ fn a_pod_that_cannot_be_read() {
         &["p"],
         pod,
         &expect![[r#"
-        default/p: input-error
-        Pod default/p cannot be judged: Pod default/p: spec.resourceClaims[0] has neither resourceClaimName
-        nor resourceClaimTemplateName; move them out of `source`, a form that Kubernetes 1.31 gave up.
-
-        TO MAKE IT FIT
-          on n2
-            - tolerate infra:NoSchedule in the pod, or take it off: kubectl taint node n2
-              infra:NoSchedule-
-
-        NODES  WHY
-            1  Pod default/p: spec.resourceClaims[0].source: not a field since Kubernetes 1.31; move
-               resourceClaimName from there up beside name
-               [n1]
-            1  taint infra:NoSchedule not tolerated; Pod default/p: spec.resourceClaims[0].source: not a
-               field since Kubernetes 1.31; move resourceClaimName from there up beside name
-               [n2]
-    "#]],
+            default/p: input-error
+            Pod default/p cannot be judged: Pod default/p: spec.resourceClaims[0] has neither resourceClaimName
+            nor resourceClaimTemplateName; move them out of `source`, a form that Kubernetes 1.31 gave up.
+        "#]],
     );
 }
 
@@ -321,25 +304,11 @@ spec: {devices: {requests: [{name: gpu, exactly: {deviceClassName: gpu, capacity
         &["p"],
         pods,
         &expect![[r#"
-        default/p: input-error (PreEnqueue)
-        Pod default/p cannot be judged: ResourceClaim default/future:
-        spec.devices.requests[0].exactly.capacity.requests: capacity requests are not supported (gate
-        DRAConsumableCapacity).
-
-        TO MAKE IT FIT
-          on n2
-            - tolerate infra:NoSchedule in the pod, or take it off: kubectl taint node n2
-              infra:NoSchedule-
-
-        NODES  WHY
-            1  ResourceClaim default/future: spec.devices.requests[0].exactly.capacity.requests: capacity
-               requests are not supported (gate DRAConsumableCapacity)
-               [n1]
-            1  taint infra:NoSchedule not tolerated; ResourceClaim default/future:
-               spec.devices.requests[0].exactly.capacity.requests: capacity requests are not supported (gate
-               DRAConsumableCapacity)
-               [n2]
-    "#]],
+            default/p: input-error (PreEnqueue)
+            Pod default/p cannot be judged: ResourceClaim default/future:
+            spec.devices.requests[0].exactly.capacity.requests: capacity requests are not supported (gate
+            DRAConsumableCapacity).
+        "#]],
     );
 }
 
@@ -360,23 +329,23 @@ spec:
         &["p"],
         pods,
         &expect![[r#"
-        default/p: error (Filter)
-        Pod default/p needs 1 device of class gpu on one node, but the attempt is aborted: on n1 2 devices
-        on which a selector #0 fails at `device.attributes["gpu.example.com"].modell == "large"`: CEL
-        runtime error: no such key: modell.
+            default/p: error (Filter)
+            Pod default/p needs 1 device of class gpu on one node, but the attempt is aborted: on n1 selector #0
+            fails on 2 devices at `device.attributes["gpu.example.com"].modell == "large"`: CEL runtime error:
+            no such key: modell.
 
-        TO MAKE IT FIT
-          on n1
-            - put `has(device.attributes["gpu.example.com"].modell) && ` before it; no device publishes
-              modell; the nearest names are model
+            TO MAKE IT FIT
+              on n1
+                - no device publishes modell (did you mean model?); or put
+                  `has(device.attributes["gpu.example.com"].modell) && ` before it
 
-        NODES  WHY
-            1  2 devices on which a selector #0 fails at `device.attributes["gpu.example.com"].modell ==
-               "large"`: CEL runtime error: no such key: modell
-               [n1]
-            1  taint infra:NoSchedule not tolerated; no device of class gpu
-               [n2]
-    "#]],
+            NODES  WHY
+                1  selector #0 fails on 2 devices at `device.attributes["gpu.example.com"].modell == "large"`:
+                   CEL runtime error: no such key: modell
+                   [n1]
+                1  taint infra:NoSchedule not tolerated, and no device of class gpu
+                   [n2]
+        "#]],
     );
 }
 
@@ -392,19 +361,40 @@ fn pods_ahead_of_it() {
         &["last"],
         pods,
         &expect![[r#"
-        default/last: scheduled
-        Pod default/last needs 1 device of class gpu on one node; it fits, and would run on n1 with gpu-1
-        (gpu.example.com). No other node has what it needs. 1 pod ahead of it in the queue wants the same
-        devices (default/first); --after-queue places it first.
+            default/last: scheduled
+            Pod default/last needs 1 device of class gpu on one node; it fits, and would run on n1 with gpu-1
+            (gpu.example.com). No other node has what it needs. 1 pod ahead of it in the queue wants the same
+            devices (default/first); --after-queue places it first.
+
+            NODES  WHY
+                1  fits
+                   [n1]
+                1  taint infra:NoSchedule not tolerated, and no device of class gpu
+                   [n2]
+        "#]],
+    );
+    check(
+        &["last", "--after-queue"],
+        pods,
+        &expect![[r#"
+        default/last: unschedulable (Filter)
+        Pod default/last needs 1 device of class gpu on one node, but no node has that: on n1 0 of 2
+        matching devices free: 2 in use; on n2 taint infra:NoSchedule not tolerated, and no device of class
+        gpu. Of 2 pods ahead of it in the queue 2 were placed first; those that want the same devices:
+        default/first (on n1).
+
+        TO MAKE IT FIT
+          on n1
+            - free 1 of gpu-0 and gpu-1, held by pod default/first and claim default/held (pod
+              default/holder)
 
         NODES  WHY
-            1  fits
+            1  0 of 2 matching devices free: 2 in use
                [n1]
-            1  taint infra:NoSchedule not tolerated; no device of class gpu
+            1  taint infra:NoSchedule not tolerated, and no device of class gpu
                [n2]
     "#]],
     );
-    check(&["last", "--after-queue"], pods, &expect![[""]]);
 }
 
 #[test]
@@ -420,19 +410,34 @@ spec:
         &["web"],
         pods,
         &expect![[r#"
-        default/web-0: scheduled
-        Pod default/web-0 needs 1 device of class gpu on one node; it fits, and would run on n1 with gpu-1
-        (gpu.example.com). No other node has what it needs.
-        Note: web stands for 2 pods, of which web-0 is the first that is pending.
+            default/web-0: scheduled
+            Pod default/web-0 needs 1 device of class gpu on one node; it fits, and would run on n1 with gpu-1
+            (gpu.example.com). No other node has what it needs.
+            Note: web stands for 2 pods, of which web-0 is the first that is pending.
+
+            NODES  WHY
+                1  fits
+                   [n1]
+                1  taint infra:NoSchedule not tolerated, and no device of class gpu
+                   [n2]
+        "#]],
+    );
+    check(
+        &["web-1"],
+        pods,
+        &expect![[r#"
+        default/web-1: scheduled
+        Pod default/web-1 needs 1 device of class gpu on one node; it fits, and would run on n1 with gpu-1
+        (gpu.example.com). No other node has what it needs. 1 pod ahead of it in the queue wants the same
+        devices (default/web-0); --after-queue places it first.
 
         NODES  WHY
             1  fits
                [n1]
-            1  taint infra:NoSchedule not tolerated; no device of class gpu
+            1  taint infra:NoSchedule not tolerated, and no device of class gpu
                [n2]
     "#]],
     );
-    check(&["web-1"], pods, &expect![[""]]);
 }
 
 #[test]
@@ -457,4 +462,14 @@ fn what_cannot_be_answered() {
         assert!(finished.stderr.contains(says), "{}", finished.stderr);
         assert_eq!(finished.stdout, "");
     }
+}
+
+/// The first screen of the README is what the program prints.
+#[test]
+fn the_readme_shows_a_real_answer() {
+    let root = crate::repository::root();
+    let example = root.join("examples/gpu").display().to_string();
+    let finished = super::explain(&["more-training", "--after-queue", &example]);
+    let readme = std::fs::read_to_string(root.join("README.md")).expect("a README");
+    assert!(readme.contains(&finished.stdout), "{}", finished.stdout);
 }

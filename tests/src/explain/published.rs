@@ -35,20 +35,21 @@ fn intel_one_flex() {
         "intel-one-flex",
         &["test-one-flex"],
         &expect![[r#"
-        default/test-one-flex: unschedulable (Filter)
-        Pod default/test-one-flex needs 1 device of class gpu.intel.com on one node, but on both nodes none
-        of 1 device of class gpu.intel.com satisfies `device.attributes["gpu.intel.com"].family == 'Flex'`:
-        family is "Arc" (1x) and "Data Center Flex" (1x).
+            default/test-one-flex: unschedulable (Filter)
+            Pod default/test-one-flex needs 1 device of class gpu.intel.com on one node, but on both nodes no
+            device of class gpu.intel.com satisfies `device.attributes["gpu.intel.com"].family == 'Flex'` (1
+            looked at): family is "Arc" (1x) and "Data Center Flex" (1x).
 
-        TO MAKE IT FIT
-          on intel-1
-            - in place of "Flex" write "Arc", which devices publish
+            TO MAKE IT FIT
+              on intel-2
+                - the selector wants "Flex", devices here have "Data Center Flex": write that, or add such a
+                  device
 
-        NODES  WHY
-            2  none of 1 device of class gpu.intel.com satisfies `device.attributes["gpu.intel.com"].family
-               == 'Flex'`: family is "Arc" (1x) and "Data Center Flex" (1x)
-               [intel-1 and intel-2]
-    "#]],
+            NODES  WHY
+                2  no device of class gpu.intel.com satisfies `device.attributes["gpu.intel.com"].family ==
+                   'Flex'` (1 looked at): family is "Arc" (1x) and "Data Center Flex" (1x)
+                   [intel-2 and intel-1]
+        "#]],
     );
 }
 
@@ -59,18 +60,19 @@ fn intel_one_flex_on_one_node() {
         &["test-one-flex", "--node", "intel-2"],
         &expect![[r#"
             default/test-one-flex: unschedulable (Filter)
-            Pod default/test-one-flex needs 1 device of class gpu.intel.com on one node, but on both nodes none
-            of 1 device of class gpu.intel.com satisfies `device.attributes["gpu.intel.com"].family == 'Flex'`:
-            family is "Arc" (1x) and "Data Center Flex" (1x).
+            Pod default/test-one-flex needs 1 device of class gpu.intel.com on one node, but on both nodes no
+            device of class gpu.intel.com satisfies `device.attributes["gpu.intel.com"].family == 'Flex'` (1
+            looked at): family is "Arc" (1x) and "Data Center Flex" (1x).
 
             TO MAKE IT FIT
-              on intel-1
-                - in place of "Flex" write "Arc", which devices publish
+              on intel-2
+                - the selector wants "Flex", devices here have "Data Center Flex": write that, or add such a
+                  device
 
             NODES  WHY
-                2  none of 1 device of class gpu.intel.com satisfies `device.attributes["gpu.intel.com"].family
-                   == 'Flex'`: family is "Arc" (1x) and "Data Center Flex" (1x)
-                   [intel-1 and intel-2]
+                2  no device of class gpu.intel.com satisfies `device.attributes["gpu.intel.com"].family ==
+                   'Flex'` (1 looked at): family is "Arc" (1x) and "Data Center Flex" (1x)
+                   [intel-2 and intel-1]
 
             NODE intel-2: does not fit
               Filter: unschedulable-and-unresolvable, cannot allocate all claims (1 device visited, most
@@ -79,11 +81,12 @@ fn intel_one_flex_on_one_node() {
                 request gpu (1 of class gpu.intel.com): 1 device looked at, 0 match, 0 free, 1 missing
                   1 not what `device.attributes["gpu.intel.com"].family == 'Flex'` wants: family is "Data
                       Center Flex" [0000-4d-00-0-0x56c0]
-                    hint: in place of "Flex" write "Data Center Flex", which devices publish
-                  0 free, 1 needed
+                    hint: the selector wants "Flex", devices here have "Data Center Flex": write that, or
+                        add such a device
               pools: gpu.intel.com/intel-2 (1 device)
               to make it fit:
-                - in place of "Flex" write "Data Center Flex", which devices publish
+                - the selector wants "Flex", devices here have "Data Center Flex": write that, or add such a
+                  device
         "#]],
     );
 }
@@ -116,10 +119,12 @@ fn k8s_docs_empty_selector() {
             single-gpu-claim, selector #0: CEL expression empty (unsupported selector type?) (it needs 1 device
             of class example-device-class, and all devices of class example-device-class).
 
+            TO MAKE IT FIT
+                - correct ResourceClaim default/example-resource-claim, or the template that it is made from
+
             NODES  WHY
                 1  claim default/example-resource-claim, request single-gpu-claim, selector #0: CEL expression
-                   empty (unsupported selector type?); shared-gpu-claim: every matching device of class
-                   example-device-class is wanted, and there is none
+                   empty (unsupported selector type?)
                    [node-1]
         "#]],
     );
@@ -131,17 +136,17 @@ fn example_class_missing() {
         "example-class-missing",
         &["pod0"],
         &expect![[r#"
-        gpu-test1/pod0: unschedulable (PreFilter)
-        Pod gpu-test1/pod0 cannot run on any node: DeviceClass gpu.example.com does not exist (it needs 1
-        device of class gpu.example.com).
+            gpu-test1/pod0: unschedulable (PreFilter)
+            Pod gpu-test1/pod0 cannot run on any node: DeviceClass gpu.example.com does not exist (it needs 1
+            device of class gpu.example.com).
 
-        TO MAKE IT FIT
-            - create DeviceClass gpu.example.com, or name one that exists
+            TO MAKE IT FIT
+                - create DeviceClass gpu.example.com, or name one that exists
 
-        NODES  WHY
-            1  DeviceClass gpu.example.com does not exist; no device of class gpu.example.com
-               [dra-example-driver-cluster-worker]
-    "#]],
+            NODES  WHY
+                1  DeviceClass gpu.example.com does not exist
+                   [dra-example-driver-cluster-worker]
+        "#]],
     );
 }
 
@@ -159,8 +164,7 @@ fn example_node_exhausted() {
 
             TO MAKE IT FIT
               on dra-example-driver-cluster-worker
-                - free gpu-0 and gpu-1, held by claim gpu-test1/pod0-gpu (pod gpu-test1/pod0) and claim
-                  gpu-test1/pod1-gpu (pod gpu-test1/pod1)
+                - free gpu-0 and gpu-1, held by pod gpu-test1/pod0 and pod gpu-test1/pod1
 
             NODES  WHY
                 1  0 of 2 matching devices free, 2 needed: 2 in use
@@ -205,10 +209,9 @@ fn dranet_aws_gpu_efa_aligned() {
 
             TO MAKE IT FIT
               on efa-node-1
-                - free 1 of pci-0000-10-1b-0, pci-0000-20-1b-0, pci-0000-90-1b-0 and 1 more, held by claim
-                  default/nccl-test-dra-worker-0-gpu-efa (pod default/nccl-test-dra-worker-0), claim
-                  default/nccl-test-dra-worker-1-gpu-efa (pod default/nccl-test-dra-worker-1), claim
-                  default/nccl-test-dra-worker-2-gpu-efa (pod default/nccl-test-dra-worker-2) and 1 more
+                - free 1 of pci-0000-10-1b-0, pci-0000-20-1b-0, pci-0000-90-1b-0 and 1 more, held by pod
+                  default/nccl-test-dra-worker-0, pod default/nccl-test-dra-worker-1, pod
+                  default/nccl-test-dra-worker-2 and 1 more
                 - 2 devices must then be free with equal resource.kubernetes.io/pcieRoot
 
             NODES  WHY
@@ -224,22 +227,21 @@ fn nvidia_cel_nomatch() {
         "nvidia-cel-nomatch",
         &["pod-cel-nomatch"],
         &expect![[r#"
-        default/pod-cel-nomatch: unschedulable (Filter)
-        Pod default/pod-cel-nomatch needs 1 device of class gpu.nvidia.com on one node, but on both nodes
-        none of 1 to 2 devices of class gpu.nvidia.com satisfies
-        `device.attributes["gpu.nvidia.com"].productName == "NONEXISTENT-GPU-XYZ"`: productName is "NVIDIA
-        A100-SXM4-40GB".
+            default/pod-cel-nomatch: unschedulable (Filter)
+            Pod default/pod-cel-nomatch needs 1 device of class gpu.nvidia.com on one node, but on both nodes no
+            device of class gpu.nvidia.com satisfies `device.attributes["gpu.nvidia.com"].productName ==
+            "NONEXISTENT-GPU-XYZ"` (1 to 2 looked at): productName is "NVIDIA A100-SXM4-40GB".
 
-        TO MAKE IT FIT
-          on gpu-a
-            - in place of "NONEXISTENT-GPU-XYZ" write "NVIDIA A100-SXM4-40GB", which devices publish
+            TO MAKE IT FIT
+              on gpu-a
+                - the selector wants "NONEXISTENT-GPU-XYZ", devices here have "NVIDIA A100-SXM4-40GB": write
+                  that, or add such a device
 
-        NODES  WHY
-            2  none of 1 to 2 devices of class gpu.nvidia.com satisfies
-               `device.attributes["gpu.nvidia.com"].productName == "NONEXISTENT-GPU-XYZ"`: productName is
-               "NVIDIA A100-SXM4-40GB"
-               [gpu-a and gpu-b]
-    "#]],
+            NODES  WHY
+                2  no device of class gpu.nvidia.com satisfies `device.attributes["gpu.nvidia.com"].productName
+                   == "NONEXISTENT-GPU-XYZ"` (1 to 2 looked at): productName is "NVIDIA A100-SXM4-40GB"
+                   [gpu-a and gpu-b]
+        "#]],
     );
 }
 
@@ -256,8 +258,8 @@ fn example_taint_noschedule() {
 
             TO MAKE IT FIT
               on dra-example-driver-cluster-worker
-                - tolerate gpu.example.com/unhealthy=true:NoSchedule (by rule example) in the request, or take
-                  the taint off gpu-0
+                - tolerate gpu.example.com/unhealthy=true:NoSchedule in the request, or change DeviceTaintRule
+                  example
 
             NODES  WHY
                 1  0 of 1 matching device free: 1 tainted gpu.example.com/unhealthy=true:NoSchedule (by rule
@@ -276,14 +278,15 @@ fn example_incomplete_pool() {
             gpu-test2/pod0: unschedulable (Filter)
             Pod gpu-test2/pod0 needs 2 devices of class gpu.example.com on one node, but on
             dra-example-driver-cluster-worker 0 of 8 matching devices free, 2 needed: 8 in a pool that is
-            incomplete.
+            incomplete (1 of 2 slices published).
 
             TO MAKE IT FIT
               on dra-example-driver-cluster-worker
                 - have the driver publish all slices of gpu.example.com/dra-example-driver-cluster-worker
 
             NODES  WHY
-                1  0 of 8 matching devices free, 2 needed: 8 in a pool that is incomplete
+                1  0 of 8 matching devices free, 2 needed: 8 in a pool that is incomplete (1 of 2 slices
+                   published)
                    [dra-example-driver-cluster-worker]
         "#]],
     );
@@ -315,14 +318,14 @@ fn classic_first_cycle() {
         "classic-first-cycle",
         &["pod0"],
         &expect![[r#"
-        gpu-test3/pod0: waiting (PreBind)
-        Pod gpu-test3/pod0 needs 1 device of class gpu.example.com on one node: waiting for resource driver
-        (at PreBind).
+            gpu-test3/pod0: waiting (PreBind)
+            Pod gpu-test3/pod0 needs 1 device of class gpu.example.com on one node; nodes would do, but PreBind
+            said: waiting for resource driver.
 
-        NODES  WHY
-            2  fits
-               [worker-1 and worker-2]
-    "#]],
+            NODES  WHY
+                2  fits
+                   [worker-1 and worker-2]
+        "#]],
     );
 }
 
@@ -334,24 +337,27 @@ fn two_aligned_gpus() {
         &expect![[r#"
             train/two-aligned-gpus-000: unschedulable (Filter)
             Pod train/two-aligned-gpus-000 needs 2 devices of class gpu.nvidia.com with equal
-            resource.kubernetes.io/pcieRoot on one node, but no node has that: on h100-005 0 of 4 matching
-            devices free, 2 needed: 4 in a pool that is incomplete; on 44 nodes 4 to 8 devices free, but at most
-            1 with equal resource.kubernetes.io/pcieRoot, 2 needed; on 5 nodes no device of class
-            gpu.nvidia.com. 92 pods ahead of it in the queue want the same devices (train/shared-a100-0,
-            train/shared-a100-1, train/shared-a100-2 and 89 more); --after-queue places them first.
+            resource.kubernetes.io/pcieRoot on one node, but no node has that: on 44 nodes 4 to 8 devices free,
+            but at most 1 with equal resource.kubernetes.io/pcieRoot, 2 needed; on h100-005 0 of 4 matching
+            devices free, 2 needed: 4 in a pool that is incomplete (1 of 2 slices published); on 5 nodes no
+            device of class gpu.nvidia.com. 92 pods ahead of it in the queue want the same devices
+            (train/shared-a100-0, train/shared-a100-1, train/shared-a100-2 and 89 more); --after-queue places
+            them first.
 
             TO MAKE IT FIT
-              on h100-005
+              on a100-003
+                - free devices so that 2 have equal resource.kubernetes.io/pcieRoot; or ask for at most 1, or
+                  give up the constraint
+              or on h100-005
                 - have the driver publish all slices of gpu.nvidia.com/h100-005
-              or on a100-003
-                - 2 free devices with equal resource.kubernetes.io/pcieRoot; or ask for at most 1, or give up
-                  the constraint
+                - 2 devices must then be free with equal resource.kubernetes.io/pcieRoot
 
             NODES  WHY
-                1  0 of 4 matching devices free, 2 needed: 4 in a pool that is incomplete
-                   [h100-005]
                44  4 to 8 devices free, but at most 1 with equal resource.kubernetes.io/pcieRoot, 2 needed
                    [a100-003, a100-007, a100-013, a100-017 and 40 more]
+                1  0 of 4 matching devices free, 2 needed: 4 in a pool that is incomplete (1 of 2 slices
+                   published)
+                   [h100-005]
                 5  no device of class gpu.nvidia.com
                    [cpu-009, cpu-019, cpu-029, cpu-039 and 1 more]
         "#]],
@@ -366,30 +372,30 @@ fn two_aligned_gpus_after_the_queue() {
         &expect![[r#"
             train/two-aligned-gpus-001: unschedulable (Filter)
             Pod train/two-aligned-gpus-001 needs 2 devices of class gpu.nvidia.com with equal
-            resource.kubernetes.io/pcieRoot on one node, but no node has that: on 21 nodes 0 of 4 to 8 matching
+            resource.kubernetes.io/pcieRoot on one node, but no node has that: on 23 nodes 4 to 8 devices free,
+            but at most 1 with equal resource.kubernetes.io/pcieRoot, 2 needed; on 21 nodes 0 of 4 to 8 matching
             devices free, 2 needed: 4 to 8 in use; on h100-005 0 of 4 matching devices free, 2 needed: 4 in a
-            pool that is incomplete; on 23 nodes 4 to 8 devices free, but at most 1 with equal
-            resource.kubernetes.io/pcieRoot, 2 needed; 5 more nodes for other reasons. Of 93 pods ahead of it in
-            the queue 92 were placed first; those that want the same devices: train/shared-a100-0 (on a100-003),
-            train/shared-a100-1 (on a100-003), train/shared-a100-2 (on a100-003) and 90 more.
+            pool that is incomplete (1 of 2 slices published); 5 more nodes for other reasons. Of 93 pods ahead
+            of it in the queue 92 were placed first; those that want the same devices: train/shared-a100-0 (on
+            a100-003), train/shared-a100-1 (on a100-003), train/shared-a100-2 (on a100-003) and 90 more.
 
             TO MAKE IT FIT
-              on a100-003
-                - free 2 of gpu-4, gpu-5, gpu-6 and 1 more, held by claim train/gpu-nic-aligned-000-dev (pod
-                  train/gpu-nic-aligned-000), claim train/gpu-nic-aligned-001-dev (pod
-                  train/gpu-nic-aligned-001), claim train/gpu-nic-aligned-002-dev (pod
-                  train/gpu-nic-aligned-002) and 1 more
+              on h100-016
+                - free devices so that 2 have equal resource.kubernetes.io/pcieRoot; or ask for at most 1, or
+                  give up the constraint
+              or on a100-003
+                - free 2 of gpu-4, gpu-5, gpu-6 and 1 more, held by pod train/gpu-nic-aligned-000, pod
+                  train/gpu-nic-aligned-001, pod train/gpu-nic-aligned-002 and 1 more
                 - 2 devices must then be free with equal resource.kubernetes.io/pcieRoot
-              or on h100-005
-                - have the driver publish all slices of gpu.nvidia.com/h100-005
 
             NODES  WHY
-               21  0 of 4 to 8 matching devices free, 2 needed: 4 to 8 in use
-                   [a100-003, a100-007, a100-013, a100-017 and 17 more]
-                1  0 of 4 matching devices free, 2 needed: 4 in a pool that is incomplete
-                   [h100-005]
                23  4 to 8 devices free, but at most 1 with equal resource.kubernetes.io/pcieRoot, 2 needed
                    [h100-016, h100-018, h100-020, h100-021 and 19 more]
+               21  0 of 4 to 8 matching devices free, 2 needed: 4 to 8 in use
+                   [a100-003, a100-007, a100-013, a100-017 and 17 more]
+                1  0 of 4 matching devices free, 2 needed: 4 in a pool that is incomplete (1 of 2 slices
+                   published)
+                   [h100-005]
                 5  no device of class gpu.nvidia.com
                    [cpu-009, cpu-019, cpu-029, cpu-039 and 1 more]
         "#]],
@@ -402,26 +408,27 @@ fn no_such_gpu() {
         "cluster-50-nodes",
         &["no-such-gpu-000"],
         &expect![[r#"
-        train/no-such-gpu-000: unschedulable (Filter)
-        Pod train/no-such-gpu-000 needs 1 device of class gpu.nvidia.com on one node, but no node has that:
-        on 45 nodes none of 4 to 8 devices of class gpu.nvidia.com satisfies
-        `device.attributes['gpu.nvidia.com'].productName == 'NVIDIA B300'`: productName is "NVIDIA H100 80GB
-        HBM3" (276x) and "NVIDIA A100-SXM4-40GB" (40x); on 5 nodes no device of class gpu.nvidia.com. 94
-        pods ahead of it in the queue want the same devices (train/shared-a100-0, train/shared-a100-1,
-        train/shared-a100-2 and 91 more); --after-queue places them first.
+            train/no-such-gpu-000: unschedulable (Filter)
+            Pod train/no-such-gpu-000 needs 1 device of class gpu.nvidia.com on one node, but no node has that:
+            on 45 nodes no device of class gpu.nvidia.com satisfies
+            `device.attributes['gpu.nvidia.com'].productName == 'NVIDIA B300'` (4 to 8 looked at): productName
+            is "NVIDIA H100 80GB HBM3" (276x) and "NVIDIA A100-SXM4-40GB" (40x); on 5 nodes no device of class
+            gpu.nvidia.com. 94 pods ahead of it in the queue want the same devices (train/shared-a100-0,
+            train/shared-a100-1, train/shared-a100-2 and 91 more); --after-queue places them first.
 
-        TO MAKE IT FIT
-          on a100-003
-            - in place of "NVIDIA B300" write "NVIDIA A100-SXM4-40GB", which devices publish
+            TO MAKE IT FIT
+              on a100-003
+                - the selector wants "NVIDIA B300", devices here have "NVIDIA A100-SXM4-40GB": write that, or
+                  add such a device
 
-        NODES  WHY
-           45  none of 4 to 8 devices of class gpu.nvidia.com satisfies
-               `device.attributes['gpu.nvidia.com'].productName == 'NVIDIA B300'`: productName is "NVIDIA
-               H100 80GB HBM3" (276x) and "NVIDIA A100-SXM4-40GB" (40x)
-               [a100-003, a100-007, a100-013, a100-017 and 41 more]
-            5  no device of class gpu.nvidia.com
-               [cpu-009, cpu-019, cpu-029, cpu-039 and 1 more]
-    "#]],
+            NODES  WHY
+               45  no device of class gpu.nvidia.com satisfies `device.attributes['gpu.nvidia.com'].productName
+                   == 'NVIDIA B300'` (4 to 8 looked at): productName is "NVIDIA H100 80GB HBM3" (276x) and
+                   "NVIDIA A100-SXM4-40GB" (40x)
+                   [a100-003, a100-007, a100-013, a100-017 and 41 more]
+                5  no device of class gpu.nvidia.com
+                   [cpu-009, cpu-019, cpu-029, cpu-039 and 1 more]
+        "#]],
     );
 }
 
@@ -433,21 +440,22 @@ fn no_such_gpu_after_the_queue() {
         &expect![[r#"
             train/no-such-gpu-001: unschedulable (Filter)
             Pod train/no-such-gpu-001 needs 1 device of class gpu.nvidia.com on one node, but no node has that:
-            on 45 nodes none of 4 to 8 devices of class gpu.nvidia.com satisfies
-            `device.attributes['gpu.nvidia.com'].productName == 'NVIDIA B300'`: productName is "NVIDIA H100 80GB
-            HBM3" (276x) and "NVIDIA A100-SXM4-40GB" (40x); on 5 nodes no device of class gpu.nvidia.com. Of 95
-            pods ahead of it in the queue 92 were placed first; those that want the same devices:
-            train/shared-a100-0 (on a100-003), train/shared-a100-1 (on a100-003), train/shared-a100-2 (on
-            a100-003) and 92 more.
+            on 45 nodes no device of class gpu.nvidia.com satisfies
+            `device.attributes['gpu.nvidia.com'].productName == 'NVIDIA B300'` (4 to 8 looked at): productName
+            is "NVIDIA H100 80GB HBM3" (276x) and "NVIDIA A100-SXM4-40GB" (40x); on 5 nodes no device of class
+            gpu.nvidia.com. Of 95 pods ahead of it in the queue 92 were placed first; those that want the same
+            devices: train/shared-a100-0 (on a100-003), train/shared-a100-1 (on a100-003), train/shared-a100-2
+            (on a100-003) and 92 more.
 
             TO MAKE IT FIT
               on a100-003
-                - in place of "NVIDIA B300" write "NVIDIA A100-SXM4-40GB", which devices publish
+                - the selector wants "NVIDIA B300", devices here have "NVIDIA A100-SXM4-40GB": write that, or
+                  add such a device
 
             NODES  WHY
-               45  none of 4 to 8 devices of class gpu.nvidia.com satisfies
-                   `device.attributes['gpu.nvidia.com'].productName == 'NVIDIA B300'`: productName is "NVIDIA
-                   H100 80GB HBM3" (276x) and "NVIDIA A100-SXM4-40GB" (40x)
+               45  no device of class gpu.nvidia.com satisfies `device.attributes['gpu.nvidia.com'].productName
+                   == 'NVIDIA B300'` (4 to 8 looked at): productName is "NVIDIA H100 80GB HBM3" (276x) and
+                   "NVIDIA A100-SXM4-40GB" (40x)
                    [a100-003, a100-007, a100-013, a100-017 and 41 more]
                 5  no device of class gpu.nvidia.com
                    [cpu-009, cpu-019, cpu-029, cpu-039 and 1 more]

@@ -5,9 +5,9 @@ use serde::Serialize;
 use crate::explain::Answer;
 
 use super::document::{Document, Reason};
-use super::node::{Said, View};
 use super::phrase::Phrase;
 use super::reasons;
+use super::views_of;
 
 /// A node that cannot take a pod.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -36,12 +36,7 @@ pub struct DeviceRefusal {
 /// One for each node that does not fit, by name.
 pub fn refusals(answer: &Answer) -> Vec<Refusal> {
     let id = answer.pod.id();
-    let views = answer.nodes.iter().map(|node| {
-        let outcome = answer.outcome.as_ref();
-        let said = outcome.and_then(|outcome| Said::of(outcome, &answer.plugin, &node.name));
-        View::of(node, &answer.plugin, said)
-    });
-    let refused = views.filter(|view| !view.found.is_empty());
+    let refused = views_of(answer).filter(|view| !view.found.is_empty());
     let refusals = refused.map(|view| {
         let phrases = view.found.iter().map(|found| found.phrase.clone());
         Refusal {

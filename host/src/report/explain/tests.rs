@@ -129,39 +129,41 @@ fn the_example_of_two_devices_at_one_root() {
         2,
         &["gpu-b"],
         &expect![[r#"
-        ml/trainer: unschedulable (Filter)
-        Pod ml/trainer needs 2 devices of class gpu.example.com with equal resource.kubernetes.io/pcieRoot
-        on one node, but no node has that: on gpu-b 1 of 4 matching devices free, 2 needed: 3 in use; on
-        gpu-a 3 devices free, but at most 1 with equal resource.kubernetes.io/pcieRoot, 2 needed; on 4 nodes
-        no device of class gpu.example.com.
+            ml/trainer: unschedulable (Filter)
+            Pod ml/trainer needs 2 devices of class gpu.example.com with equal resource.kubernetes.io/pcieRoot
+            on one node, but no node has that: on gpu-a 3 devices free, but at most 1 with equal
+            resource.kubernetes.io/pcieRoot, 2 needed; on gpu-b 1 of 4 matching devices free, 2 needed: 3 in
+            use; on 4 nodes no device of class gpu.example.com.
 
-        TO MAKE IT FIT
-          on gpu-b
-            - free 1 of gpu-0, gpu-1 and gpu-2, held by claim ml/many (pod ml/many-pod)
-          or on gpu-a
-            - 2 free devices with equal resource.kubernetes.io/pcieRoot; or ask for at most 1, or give up
-              the constraint
+            TO MAKE IT FIT
+              on gpu-a
+                - free devices so that 2 have equal resource.kubernetes.io/pcieRoot; or ask for at most 1, or
+                  give up the constraint
+              or on gpu-b
+                - free 1 of gpu-0, gpu-1 and gpu-2, held by claim ml/many (pod ml/many-pod)
+                - 2 devices must then be free with equal resource.kubernetes.io/pcieRoot
 
-        NODES  WHY
-            1  1 of 4 matching devices free, 2 needed: 3 in use
-               [gpu-b]
-            1  3 devices free, but at most 1 with equal resource.kubernetes.io/pcieRoot, 2 needed
-               [gpu-a]
-            4  no device of class gpu.example.com
-               [cpu-1, cpu-2, cpu-3 and cpu-4]
+            NODES  WHY
+                1  3 devices free, but at most 1 with equal resource.kubernetes.io/pcieRoot, 2 needed
+                   [gpu-a]
+                1  1 of 4 matching devices free, 2 needed: 3 in use
+                   [gpu-b]
+                4  no device of class gpu.example.com
+                   [cpu-1, cpu-2, cpu-3 and cpu-4]
 
-        NODE gpu-b: does not fit
-          Filter: unschedulable-and-unresolvable, cannot allocate all claims
-          claim gpus (ml/pair): pending
-            request gpus (2 of class gpu.example.com): 4 devices looked at, 4 match, 1 free, 1 missing
-              3 in use [gpu-0, gpu-1 and gpu-2]
-                held by claim ml/many (pod ml/many-pod)
-            constraint: equal resource.kubernetes.io/pcieRoot for gpus: 2 needed, 1 at most: impossible
-                here
-              pci0000:10 (1 free)
-          to make it fit:
-            - free 1 of gpu-0, gpu-1 and gpu-2, held by claim ml/many (pod ml/many-pod)
-    "#]],
+            NODE gpu-b: does not fit
+              Filter: unschedulable-and-unresolvable, cannot allocate all claims
+              claim gpus (ml/pair): pending
+                request gpus (2 of class gpu.example.com): 4 devices looked at, 4 match, 1 free, 1 missing
+                  3 in use [gpu-0, gpu-1 and gpu-2]
+                    held by claim ml/many (pod ml/many-pod)
+                constraint: equal resource.kubernetes.io/pcieRoot for gpus: 2 needed, 1 at most: impossible
+                    here
+                  pci0000:10 (1 free)
+              to make it fit:
+                - free 1 of gpu-0, gpu-1 and gpu-2, held by claim ml/many (pod ml/many-pod)
+                - 2 devices must then be free with equal resource.kubernetes.io/pcieRoot
+        "#]],
     );
 }
 
@@ -186,23 +188,24 @@ fn a_basic_filter_beside_the_plugin() {
         1,
         &[],
         &expect![[r#"
-        ml/trainer: unschedulable (Filter)
-        Pod ml/trainer needs 1 device of class gpu.example.com on one node, but on n1 taint
-        gpu=only:NoSchedule not tolerated; cpu: 4 needed, 1500m of 8 left; 0 of 2 matching devices free, 2
-        needed: 2 in use.
+            ml/trainer: unschedulable (Filter)
+            Pod ml/trainer needs 1 device of class gpu.example.com on one node, but on n1 taint
+            gpu=only:NoSchedule not tolerated, and cpu: 4 needed, 1500m of 8 left, and 0 of 2 matching devices
+            free, 2 needed: 2 in use.
 
-        TO MAKE IT FIT
-          on n1
-            - tolerate gpu=only:NoSchedule in the pod, or take it off: kubectl taint node n1
-              gpu:NoSchedule-
-            - free 2500m of cpu on n1
-            - free gpu-0 and gpu-1, held by claim ml/a (pod ml/a-pod)
+            TO MAKE IT FIT
+              on n1
+                - tolerate gpu=only:NoSchedule in the pod, or take it off: kubectl taint node n1
+                  gpu:NoSchedule-
+                - free 2500m of cpu on n1
+                - free gpu-0 and gpu-1, held by claim ml/a (pod ml/a-pod)
+                - 2 devices must then be free with equal resource.kubernetes.io/pcieRoot
 
-        NODES  WHY
-            1  taint gpu=only:NoSchedule not tolerated; cpu: 4 needed, 1500m of 8 left; 0 of 2 matching
-               devices free, 2 needed: 2 in use
-               [n1]
-    "#]],
+            NODES  WHY
+                1  taint gpu=only:NoSchedule not tolerated, and cpu: 4 needed, 1500m of 8 left, and 0 of 2
+                   matching devices free, 2 needed: 2 in use
+                   [n1]
+        "#]],
     );
 }
 
