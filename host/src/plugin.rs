@@ -5,7 +5,6 @@
 //! benchmarks, is the other. Types are those of the contract in `wit/`, where the rules of each call stand; only
 //! `host/src/plugin/` names wasmtime.
 
-use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
@@ -306,52 +305,6 @@ pub struct Exports {
     pub advice: bool,
 }
 
-/// What calls of a plugin cost so far, for `--stats`.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct CallStats {
-    /// Exported calls plus imported calls.
-    pub crossings: u64,
-    /// Objects handed to the plugin, each of which it has to parse.
-    pub objects_in: u64,
-    /// Their bytes.
-    pub bytes_in: u64,
-    /// Time inside exported calls, imports included.
-    pub nanoseconds: u64,
-    /// Time inside imported calls.
-    pub import_nanoseconds: u64,
-    /// Time in which objects were turned into the contract's types, inside imported calls or before exported ones. That they
-    /// are copied into the plugin's memory then counts as the plugin's.
-    pub crossing_nanoseconds: u64,
-    /// Largest linear memory of an instance.
-    pub peak_memory_bytes: u64,
-    /// What the plugin counted itself and told with `log.write`.
-    pub counts: BTreeMap<String, u64>,
-}
-
-impl CallStats {
-    /// What was added since; the largest memory remains.
-    pub fn since(&self, before: &Self) -> Self {
-        let counts = self.counts.iter().map(|(name, count)| {
-            let before = before.counts.get(name).copied().unwrap_or_default();
-            (name.clone(), count.saturating_sub(before))
-        });
-        Self {
-            crossings: self.crossings.saturating_sub(before.crossings),
-            objects_in: self.objects_in.saturating_sub(before.objects_in),
-            bytes_in: self.bytes_in.saturating_sub(before.bytes_in),
-            nanoseconds: self.nanoseconds.saturating_sub(before.nanoseconds),
-            import_nanoseconds: self
-                .import_nanoseconds
-                .saturating_sub(before.import_nanoseconds),
-            crossing_nanoseconds: self
-                .crossing_nanoseconds
-                .saturating_sub(before.crossing_nanoseconds),
-            peak_memory_bytes: self.peak_memory_bytes,
-            counts: counts.collect(),
-        }
-    }
-}
-
 /// One version of a plugin, ready to make instances: the host's view of a generation.
 pub trait Plugin {
     /// What it is.
@@ -515,5 +468,5 @@ pub use grant::Grant;
 pub use inspect::Inspection;
 pub use limits::Limits;
 pub use load::{LoadError, Problem, Settings};
-pub use stats::Census;
+pub use stats::{CallStats, Census};
 pub use verify::Unusable;

@@ -6,12 +6,15 @@ use dractl::cycle::Strategy;
 
 use crate::cluster::{Generated, Kind, generate};
 use crate::run::{Built, Plugins, Run, run};
-use crate::table::{Table, mebibytes, microseconds, milliseconds, ratio};
+use crate::table::{Table, mebibytes, microseconds, milliseconds, ratio, say};
 
 const PODS: usize = 61;
 
+/// Nodes, and devices on each.
+pub type Size = (usize, usize);
+
 /// All nodes visited; the first cycle, in which the plugin reads the cluster, is shown apart.
-pub fn all_nodes(plugins: &Plugins) {
+pub fn all_nodes(plugins: &Plugins, sizes: &[Size]) {
     let table = Table::new(
         "Whole cycles, all nodes visited, half of the devices in use",
         &[
@@ -27,10 +30,10 @@ pub fn all_nodes(plugins: &Plugins) {
             "memory, MiB",
         ],
     );
-    let sizes = [(100, 8), (1_000, 8), (5_000, 8), (10_000, 8), (1_000, 128)];
+    let mut growths = Vec::new();
     for kind in Kind::ALL {
         let mut growth: Vec<(usize, Duration)> = Vec::new();
-        for (nodes, devices) in sizes {
+        for &(nodes, devices) in sizes {
             let generated = generate(kind, nodes, devices, PODS);
             let rounds = if nodes * devices > 8_000 { 2 } else { 6 };
             let [native, wasm, bare] = compared(plugins, &generated, nodes, rounds);
@@ -57,12 +60,14 @@ pub fn all_nodes(plugins: &Plugins) {
                 .map(|(_, time)| *time)
         };
         if let (Some(small), Some(large)) = (of(5_000), of(10_000)) {
-            let note = ratio(large, small);
-            crate::table::say(&format!(
-                "<!-- {}: a pod at 10,000 nodes / at 5,000: {note} -->",
-                kind.name()
-            ));
+            growths.push(format!("{} {}", kind.name(), ratio(large, small)));
         }
+    }
+    if !growths.is_empty() {
+        say(&format!(
+            "\nA pod among 10,000 nodes, to one among 5,000: {}.",
+            growths.join(", ")
+        ));
     }
 }
 
