@@ -9,14 +9,13 @@ use std::io::{self, Write};
 use std::sync::Arc;
 
 use super::Report;
+use super::explain::Refusal;
 use crate::cluster::Cluster;
 
 mod collect;
 mod data;
 mod inventory;
 mod markup;
-
-pub use data::{Refusal, RefusedDevice};
 
 const TEMPLATE: &str = include_str!("page/page.html");
 const STYLE: &str = include_str!("page/page.css");

@@ -5,12 +5,13 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::data::{Claim, Document, Held, Node, Pod, Ranges, Reason, Refusal, Request, ranges};
+use super::data::{Claim, Document, Held, Node, Pod, Ranges, Reason, Request, ranges};
 use super::inventory::Inventory;
 use crate::cluster::Cluster;
 use crate::filters::Selection;
 use crate::object::{Kind, Object};
 use crate::report::claims::{CLAIM, claims_of};
+use crate::report::explain::Refusal;
 use crate::report::{ClaimReport, PodReport, ReasonReport, Report};
 
 /// Everything that the page shows. `allocated` has the uids of the claims that were allocated before the run.

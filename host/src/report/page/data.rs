@@ -5,6 +5,7 @@
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use crate::report::explain::Refusal;
 use crate::report::{RetryReport, WarningReport};
 
 /// Runs of consecutive positions in the list of nodes, first and last of each: a reason may stand for thousands of nodes.
@@ -155,30 +156,6 @@ pub(super) struct Reason {
     pub count: usize,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub nodes: Ranges,
-}
-
-/// Why a pod got none of the devices of a node.
-#[derive(Clone, Debug, Default, Serialize)]
-pub struct Refusal {
-    /// `namespace/name`.
-    pub pod: String,
-    /// Name.
-    pub node: String,
-    /// One by one.
-    pub devices: Vec<RefusedDevice>,
-    /// The same in a sentence.
-    pub text: String,
-}
-
-/// A device that a pod asked for and did not get.
-#[derive(Clone, Debug, Default, Serialize)]
-#[allow(missing_docs, reason = "the API's names")]
-pub struct RefusedDevice {
-    pub driver: String,
-    pub pool: String,
-    pub device: String,
-    /// Why, in a few words.
-    pub reason: String,
 }
 
 fn is_zero(number: &u32) -> bool {
