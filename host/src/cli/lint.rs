@@ -19,6 +19,9 @@ use crate::workloads;
 /// Path of an object's version.
 const VERSION: &str = "apiVersion";
 
+/// Time that the plugin has for its judgement, if `--limit` does not say otherwise: one call looks at everything.
+const CALL_MILLISECONDS: u64 = 60_000;
+
 #[derive(Debug, Args)]
 pub(super) struct Lint {
     /// File, directory (every .yaml, .yml and .json in it), or - for stdin
@@ -55,7 +58,12 @@ enum Output {
 
 impl Lint {
     pub(super) fn run(&self, streams: &mut Streams<'_>) -> anyhow::Result<u8> {
+<<<<<<< HEAD
         let settings = built_in::settings(&self.profile, &self.features, None, true);
+=======
+        let mut settings = built_in::settings(&self.profile, &self.features, None, true);
+        settings.limits.call_milliseconds = CALL_MILLISECONDS;
+>>>>>>> lint
         let plugin = built_in::load(self.plugin.as_deref(), &self.sandbox.applied_to(settings))?;
         let report = self.report(&plugin, streams)?;
         match self.output {
