@@ -58,12 +58,8 @@ enum Output {
 
 impl Lint {
     pub(super) fn run(&self, streams: &mut Streams<'_>) -> anyhow::Result<u8> {
-<<<<<<< HEAD
-        let settings = built_in::settings(&self.profile, &self.features, None, true);
-=======
         let mut settings = built_in::settings(&self.profile, &self.features, None, true);
         settings.limits.call_milliseconds = CALL_MILLISECONDS;
->>>>>>> lint
         let plugin = built_in::load(self.plugin.as_deref(), &self.sandbox.applied_to(settings))?;
         let report = self.report(&plugin, streams)?;
         match self.output {
