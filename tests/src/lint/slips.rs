@@ -213,7 +213,7 @@ const FIELDS: &[Slip] = &[
             "spec.template.spec.resourceclaims",
         ],
         "error",
-        ["unknown field", "write \"resourceClaims\""],
+        ["in the wrong case", "write resourceClaims"],
     ),
 ];
 
