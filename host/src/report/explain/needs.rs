@@ -146,9 +146,7 @@ fn of_claim(need: &Need) -> Option<String> {
             parent.is_some() && other.name.split_once('/').map(|(parent, _)| parent) == parent
         };
         let others = need.requests[at + 1..].iter().take_while(same).count();
-        let forms = need.requests[at..=at + others]
-            .iter()
-            .map(|one| devices(one));
+        let forms = need.requests[at..=at + others].iter().map(devices);
         parts.push(forms.collect::<Vec<_>>().join(" or else "));
         at += 1 + others;
     }
