@@ -196,6 +196,29 @@ pub fn ask(
     })
 }
 
+/// What keeps a pod from each node when a run has ended, as the cluster is then.
+pub fn afterwards(
+    scheduler: &mut Scheduler,
+    outcome: &PodOutcome,
+    plugin: &str,
+    explainer: &mut dyn Explainer,
+) -> Answer {
+    let mut seen = Seen::default();
+    scheduler.show(&outcome.pod, |scene| seen = look(scene, explainer));
+    Answer {
+        pod: outcome.pod.clone(),
+        standing: Standing::Pending,
+        outcome: Some(outcome.clone()),
+        after_queue: true,
+        nodes: seen.nodes,
+        ahead: Vec::new(),
+        plugin: plugin.to_owned(),
+        silence: seen.silence,
+        unreadable: seen.unreadable,
+        notes: Vec::new(),
+    }
+}
+
 fn current(pod: &Object, cluster: &Mutex<Cluster>) -> Object {
     let cluster = cluster.lock().unwrap_or_else(PoisonError::into_inner);
     let id = pod.id();

@@ -13,15 +13,21 @@ use super::{DONE, NOT_PLACED, Streams};
 use crate::clock::Stopwatch;
 use crate::cluster::Cluster;
 use crate::cycle::Strategy;
-use crate::plugin::{LogLevel, Plugin};
+use crate::explain::afterwards;
+use crate::plugin::{Component, LogLevel, Plugin, SharedServices};
 use crate::report::collect::{Measured, collect};
+use crate::report::explain::{Refusal, refusals};
 use crate::report::table::{self, Detail};
 use crate::report::{Report, WarningReport, json, objects, page};
 use crate::scheduler::chooser::OneAtATime;
+use crate::scheduler::outcome::{Ended, PodOutcome};
 use crate::scheduler::{Scheduler, Settings};
 
 /// How many names of nodes a reason shows without `--all-nodes`.
 const NODE_NAMES: usize = 20;
+
+/// For how many pods the page says device by device why they are refused: each may take as much as the rest of the page.
+const EXPLAINED_PODS: usize = 20;
 
 #[derive(Debug, Args)]
 pub(super) struct Simulate {
@@ -74,14 +80,13 @@ impl Simulate {
             self.choice.classic_driver,
         )?;
         self.choice.warn(&mut loaded);
-        let plugin: Rc<dyn Plugin> = Rc::new(plugin);
-        self.schedule(loaded, plugin, stopwatch, streams)
+        self.schedule(loaded, Rc::new(plugin), stopwatch, streams)
     }
 
     fn schedule(
         &self,
         loaded: Loaded,
-        plugin: Rc<dyn Plugin>,
+        plugin: Rc<Component>,
         stopwatch: Stopwatch,
         streams: &mut Streams<'_>,
     ) -> anyhow::Result<u8> {
@@ -114,6 +119,10 @@ impl Simulate {
         let elapsed = stopwatch.nanoseconds();
 
         let mut outcomes = scheduler.outcomes();
+        let refusals = match self.output {
+            Output::Html => refusals_of(&mut scheduler, &outcomes, &plugin, &cluster)?,
+            _ => Vec::new(),
+        };
         outcomes.extend(unreadable_pods);
         let mut cluster = lock(&cluster);
         warnings.extend(said_by_plugin(&mut cluster));
@@ -133,7 +142,7 @@ impl Simulate {
             source: &self.source(),
             report: &report,
             allocated: &allocated,
-            refusals: &[],
+            refusals: &refusals,
         };
         match self.output {
             Output::Html => page::write(contents, &cluster, streams.stdout)?,
@@ -192,6 +201,29 @@ impl Simulate {
         }
         Ok(())
     }
+}
+
+/// Why the first pods that were not placed cannot be, for the page; nothing from a plugin that does not explain itself.
+fn refusals_of(
+    scheduler: &mut Scheduler,
+    outcomes: &[PodOutcome],
+    plugin: &Component,
+    cluster: &Arc<Mutex<Cluster>>,
+) -> anyhow::Result<Vec<Refusal>> {
+    let refused = |outcome: &&PodOutcome| matches!(outcome.ended, Ended::Failed(_));
+    let mut refused = outcomes
+        .iter()
+        .filter(refused)
+        .take(EXPLAINED_PODS)
+        .peekable();
+    if refused.peek().is_none() {
+        return Ok(Vec::new());
+    }
+    let services: SharedServices = cluster.clone();
+    let mut advisor = plugin.advisor(&services)?;
+    let name = &plugin.description().name;
+    let answers = refused.map(|outcome| afterwards(scheduler, outcome, name, &mut advisor));
+    Ok(answers.flat_map(|answer| refusals(&answer)).collect())
 }
 
 fn lock(cluster: &Mutex<Cluster>) -> MutexGuard<'_, Cluster> {

@@ -67,6 +67,18 @@ impl Scheduler {
         }
     }
 
+    /// Shows the scene as it is now.
+    pub fn show(&mut self, pod: &Object, look: impl FnOnce(&Scene<'_>)) {
+        self.native.refresh(&lock(&self.cluster));
+        let at = lock(&self.cluster).revision();
+        look(&Scene {
+            pod,
+            at,
+            nodes: self.native.nodes(),
+            native: &self.native,
+        });
+    }
+
     pub(super) fn observe(&mut self, pod: &Object) {
         let at = lock(&self.cluster).revision();
         let watched = self.watched.as_mut();

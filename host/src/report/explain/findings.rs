@@ -108,11 +108,16 @@ fn of_request(claim: &Claim, request: &Request, labels: &Labels) -> Option<Found
     }
     let label = labels.label(claim, &request.name);
     let (phrase, weight, kind) = shortage(request);
-    let fixable = request.reasons.iter().filter(|reason| {
-        // What belongs to another class or another node is nobody's mistake.
-        !matches!(reason.kind.as_str(), "class-selector" | "other-nodes")
-            || request.matching == 0 && !reason.hints.is_empty()
-    });
+    let fixable = request
+        .reasons
+        .iter()
+        .filter(|reason| match reason.kind.as_str() {
+            // What belongs to another class or another node is nobody's mistake.
+            "class-selector" | "other-nodes" => request.matching == 0 && !reason.hints.is_empty(),
+            // Where enough devices match, freeing those is what is meant.
+            "request-selector" => request.matching < wanted(request),
+            _ => true,
+        });
     let fixes = fixable.filter_map(|reason| fixes::of_devices(reason, request.missing));
     Some(Found {
         claim: claim.name.clone(),
@@ -180,14 +185,17 @@ fn weight(request: &Request) -> u64 {
     });
     let hopeful: u64 = hopeful.map(|reason| reason.count).sum();
     let tainted = request.reasons.iter().any(|reason| reason.kind == "taint");
-    let wanted = request
-        .count
-        .map_or(1, |count| u64::try_from(count).unwrap_or_default());
-    let hopeless = wanted.saturating_sub(request.free.saturating_add(hopeful));
+    let hopeless = wanted(request).saturating_sub(request.free.saturating_add(hopeful));
     request
         .missing
         .saturating_add(u64::from(tainted))
         .saturating_add(hopeless.saturating_mul(10))
+}
+
+/// How many devices are asked for; one at least where all are.
+fn wanted(request: &Request) -> u64 {
+    let count = request.count.map(u64::try_from);
+    count.map_or(1, Result::unwrap_or_default)
 }
 
 fn with_reasons(phrase: Phrase, reasons: &[&Reason]) -> Phrase {
