@@ -3,6 +3,8 @@
 //! Data flow: [`Inventory`] (slices by node) -> `pools` (what one node reaches) -> `requests` and `checks` (what is asked
 //! for) -> `search` (depth first, with `constraints` and `pruning`) -> `result`. Devices in use are `allocated`, selectors are
 //! evaluated through [`selectors`]. Nothing here knows CEL or does I/O.
+//!
+//! For those who ask why: `observer` watches a search, `survey` looks at all devices afterwards and decides nothing.
 
 use std::rc::Rc;
 
@@ -15,7 +17,7 @@ mod pools;
 
 mod allocated;
 mod counters;
-mod rules;
+pub(crate) mod rules;
 mod totals;
 
 mod constraints;
@@ -25,13 +27,16 @@ pub mod selectors;
 mod alternatives;
 mod checks;
 mod lists;
+mod observer;
 mod pruning;
 mod search;
 
 mod result;
+pub(crate) mod survey;
 
 pub use inventory::Inventory;
 use lists::Lists;
+pub use observer::{Observer, Progress, Watcher};
 use pools::NodePools;
 pub use requests::ClassLookup;
 use requests::Plan;
@@ -89,6 +94,14 @@ pub enum Outcome {
     BudgetExhausted(String),
 }
 
+/// What an attempt reads: the node, slices and devices in use, classes, selectors.
+pub type Cluster<'n, 'i, 'c, 'l, 's> = (
+    &'n Node,
+    &'i Inventory,
+    &'c mut ClassLookup<'l>,
+    &'s mut dyn Selectors,
+);
+
 /// Allocates the claims of one pod on one node after another.
 #[derive(Debug)]
 pub struct Allocator {
@@ -133,7 +146,20 @@ impl Allocator {
         profile: &Profile,
         limits: Limits<'_>,
     ) -> Result<i64, Outcome> {
-        let solution = self.search(node, inventory, classes, selectors, profile, limits)?;
+        let cluster = (node, inventory, classes, selectors);
+        self.fits_observed(cluster, profile, limits, &mut ())
+    }
+
+    /// As [`Self::fits`], with somebody who watches the search.
+    pub fn fits_observed<O: Observer>(
+        &mut self,
+        (node, inventory, classes, selectors): Cluster<'_, '_, '_, '_, '_>,
+        profile: &Profile,
+        limits: Limits<'_>,
+        observer: &mut O,
+    ) -> Result<i64, Outcome> {
+        let cluster = (node, inventory, classes, selectors);
+        let solution = self.search(cluster, profile, limits, observer)?;
         solution.check(inventory).map_err(Outcome::Error)?;
         Ok(solution.score())
     }
@@ -153,7 +179,8 @@ impl Allocator {
         steps: u64,
     ) -> Outcome {
         let limits = Limits::steps(steps);
-        match self.search(node, inventory, classes, selectors, profile, limits) {
+        let cluster = (node, inventory, classes, selectors);
+        match self.search(cluster, profile, limits, &mut ()) {
             Ok(solution) => solution
                 .build(inventory, profile)
                 .map_or_else(Outcome::Error, Outcome::Allocated),
@@ -163,12 +190,10 @@ impl Allocator {
 
     fn search(
         &mut self,
-        node: &Node,
-        inventory: &Inventory,
-        classes: &mut ClassLookup<'_>,
-        selectors: &mut dyn Selectors,
+        (node, inventory, classes, selectors): Cluster<'_, '_, '_, '_, '_>,
         profile: &Profile,
         limits: Limits<'_>,
+        observer: &mut impl Observer,
     ) -> Result<Solution<'_>, Outcome> {
         let steps = limits.steps;
         self.steps_used = 0;
@@ -196,9 +221,11 @@ impl Allocator {
             admin_holds: !profile.admin_access_in_results(),
             admin_marks: profile.admin_access_excludes_own_devices(),
         };
-        let found = search.check().and_then(|()| search.run());
+        let found = search.check().and_then(|()| search.run(observer));
         self.steps_used = steps - search.steps_left;
         self.places_tried = search.places_tried;
+        let used = (self.steps_used, steps);
+        observer.ended(|stuck| Progress::new(&found, plan, used, &self.lists, stuck));
         match found {
             Ok(true) => Ok(Solution {
                 plan,
@@ -238,4 +265,4 @@ fn out_of_steps(plan: &Plan, request: usize, steps: u64) -> String {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

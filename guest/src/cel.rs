@@ -3,7 +3,8 @@
 //! The parser, its tree and its macro interface are those of the crate `cel`. On top of them this module has what the
 //! dialect needs and the crate lacks: a type checker, Kubernetes' values and libraries, cel-go's rules for errors, and
 //! limits. Reading order: `guard`, `parse` and `macros` (text to tree), `decls`, `types` and `check` (tree to program),
-//! `node` and `eval` (program and device to verdict), `value`, `device`, `functions`, `cost`, `budget`.
+//! `node` and `eval` (program and device to verdict), `value`, `device`, `functions`, `cost`, `budget`. `parts` takes an
+//! expression apart for those who ask why.
 //!
 //! Time zones follow today's rules only, see `time::zones`.
 
@@ -25,6 +26,8 @@ mod issues;
 mod macros;
 mod node;
 mod parse;
+mod parts;
+mod references;
 #[cfg(test)]
 mod tests;
 mod time;
@@ -32,6 +35,8 @@ mod types;
 mod value;
 
 pub use device::{AttributeValue, DeviceInput, DeviceValue, malformed};
+pub use parts::{Access, Field, Part, Seen};
+pub use references::{Reference, Usage};
 
 use functions::regex;
 use value::{Fail, Value};

@@ -16,13 +16,15 @@ use crate::api::{
 use crate::cel;
 use crate::config::Config;
 use crate::extended_resources;
-use crate::host::{Change, Host, InFlightChange, Level, Object, Revision, Slot, kinds};
+use crate::host::{Host, InFlightChange, Level, Object, ObjectRef, Revision, Slot, kinds};
 use crate::profile::{Feature, Profile};
 use crate::selectors::SelectorCache;
 
 mod decide;
+mod stream;
 mod table;
 
+use stream::{Step, follow};
 use table::Table;
 
 /// An object as the model sees it, or why it cannot be used.
@@ -327,6 +329,16 @@ impl View {
         self.nodes.at(slot)
     }
 
+    /// Number of the node with this name.
+    pub fn slot_of_node(&self, name: &str) -> Option<Slot> {
+        self.nodes.slot_of("", name)
+    }
+
+    /// All claims that the cache has.
+    pub fn claims(&self) -> impl Iterator<Item = (&ObjectRef, &Read<ResourceClaim>)> {
+        self.claims.entries()
+    }
+
     /// The claim with this name; `None`: the cache does not have it.
     pub fn claim(&self, namespace: &str, name: &str) -> Option<&Read<ResourceClaim>> {
         self.claims.get(namespace, name)
@@ -393,37 +405,4 @@ fn tell_malformed(host: &dyn Host, slice: &ResourceSlice) {
 fn readable<T, P: std::fmt::Display>(read: Result<T, P>) -> Read<T> {
     read.map(Rc::new)
         .map_err(|problem| problem.to_string().into())
-}
-
-/// One step of a stream.
-enum Step {
-    Reset,
-    Put(Slot, Object),
-    Deleted(Slot),
-}
-
-/// Reads one stream to its end.
-fn follow(
-    host: &dyn Host,
-    kind: &str,
-    since: &mut Revision,
-    view: &mut View,
-    apply: impl Fn(&mut View, Step),
-) -> Result<(), String> {
-    loop {
-        let page = host.changes(kind, *since).map_err(|error| error.message)?;
-        if page.reset {
-            apply(view, Step::Reset);
-        }
-        for change in page.changes {
-            match change {
-                Change::Put { slot, object, .. } => apply(view, Step::Put(slot, object)),
-                Change::Deleted { slot, .. } => apply(view, Step::Deleted(slot)),
-            }
-        }
-        *since = page.until;
-        if !page.more {
-            return Ok(());
-        }
-    }
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
+use crate::nearest::edit_distance;
 use crate::profile::{Feature, PROFILES, Profile};
 
 /// Step budget of the search for one pod on one node, if nobody says otherwise (design section 6).
@@ -121,22 +122,6 @@ fn unknown_gate(name: &str) -> String {
         "unknown feature gate {name:?}; the nearest names are {}",
         names.join(", ")
     )
-}
-
-/// Levenshtein distance without regard to case; the inputs are names of gates, a few dozen bytes.
-fn edit_distance(a: &str, b: &str) -> usize {
-    let (a, b) = (a.to_ascii_lowercase(), b.to_ascii_lowercase());
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.bytes().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, y) in b.bytes().enumerate() {
-            let substituted = diagonal + usize::from(x != y);
-            diagonal = row[j + 1];
-            row[j + 1] = substituted.min(diagonal + 1).min(row[j] + 1);
-        }
-    }
-    row[b.len()]
 }
 
 #[cfg(test)]

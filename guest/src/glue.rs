@@ -10,13 +10,15 @@ use crate::status;
 
 mod bindings {
     #![allow(missing_docs, unsafe_code, reason = "generated")]
-    wit_bindgen::generate!({ path: "../wit", world: "writing-plugin" });
+    wit_bindgen::generate!({ path: "../wit", world: "full-plugin" });
 
     use super::Component;
     export!(Component);
 }
 
-use bindings::exports::kube_scheduler::plugin::{binding, enqueue, lifecycle, scheduling};
+use bindings::exports::kube_scheduler::plugin::{
+    advice, binding, enqueue, explain, lifecycle, scheduling,
+};
 use bindings::kube_scheduler::plugin::{api, clock, cluster, ledger, log, random, types};
 
 thread_local! {
@@ -173,6 +175,12 @@ impl binding::Guest for Component {
 
     fn post_bind(pod: types::Object, node: String, plan: Vec<u8>) {
         with_plugin(|plugin, host| plugin.post_bind(host, &decode_object(pod), &node, &plan));
+    }
+}
+
+impl explain::Guest for Component {
+    fn explain(pod: types::Object, _at: types::Revision, nodes: Vec<String>) -> Vec<Vec<u8>> {
+        with_plugin(|plugin, host| plugin.explain(host, &decode_object(pod), &nodes))
     }
 }
 
@@ -462,5 +470,30 @@ impl Host for Imports {
                 .collect();
             log::write(level, message, &fields);
         }
+    }
+}
+
+impl advice::Guest for Component {
+    fn lint(_at: types::Revision) -> Vec<advice::Finding> {
+        let findings = with_plugin(|plugin, host| plugin.lint(host));
+        findings.into_iter().map(encode_finding).collect()
+    }
+
+    fn devices(_at: types::Revision) -> Vec<u8> {
+        with_plugin(|plugin, host| plugin.devices(host))
+    }
+}
+
+fn encode_finding(finding: crate::advice::Finding) -> advice::Finding {
+    advice::Finding {
+        severity: match finding.severity {
+            crate::advice::Severity::Error => advice::Severity::Error,
+            crate::advice::Severity::Warning => advice::Severity::Warning,
+            crate::advice::Severity::Hint => advice::Severity::Hint,
+        },
+        object: encode_ref(&finding.object),
+        path: finding.path,
+        message: finding.message,
+        remedy: finding.remedy,
     }
 }

@@ -9,6 +9,8 @@ pub mod kinds {
     pub const NODE: &str = "Node";
     /// ResourceClaim.
     pub const RESOURCE_CLAIM: &str = "ResourceClaim.resource.k8s.io";
+    /// ResourceClaimTemplate; only advice looks at it.
+    pub const RESOURCE_CLAIM_TEMPLATE: &str = "ResourceClaimTemplate.resource.k8s.io";
     /// DeviceClass.
     pub const DEVICE_CLASS: &str = "DeviceClass.resource.k8s.io";
     /// ResourceSlice.

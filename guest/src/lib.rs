@@ -20,12 +20,15 @@
 //! | `podSchedulingState`: `publish`, `addOwner...` | [`scheduling_context`] |
 //! | `PreBind`, `bindClaim` | [`extension_points::pre_bind`], [`binding`] |
 //! | `Unreserve`, `PostBind` | [`extension_points::unreserve`], [`extension_points::post_bind`] |
+//! | none | [`advice`]: mistakes in objects, and the list of devices |
 //! | `claimAssumeCache`, `inFlightAllocations` | the host's; read through [`cluster`], written through [`host::Host`] |
+//! | nothing: upstream does not say why | [`explain`], on the survey of [`allocator`] and the parts of [`cel`] |
 
 pub mod host;
 pub mod profile;
 pub mod status;
 
+pub mod advice;
 pub mod config;
 pub mod plugin;
 
@@ -40,12 +43,15 @@ pub mod extended_resources;
 pub mod plan;
 pub mod scheduling_context;
 
+pub mod explain;
+
 pub mod allocator;
 pub mod node_selector;
 pub mod selectors;
 
 pub mod cel;
 pub mod go_quote;
+pub mod nearest;
 pub mod quantity;
 pub mod semver;
 

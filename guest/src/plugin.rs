@@ -3,12 +3,14 @@
 
 use std::rc::Rc;
 
-use crate::allocator::{Allocator, Outcome};
+use crate::advice;
+use crate::allocator::{Allocator, Observer, Outcome};
 use crate::api::{Pod, ResourceClaim, wire};
 use crate::claims::{self, Lookup, PodClaim};
 use crate::cluster::View;
 use crate::config::Config;
 use crate::cycle::{Answers, Cycle, Scope, State};
+use crate::explain;
 use crate::extension_points::{
     filter, post_bind, post_filter, pre_bind, pre_enqueue, pre_filter, pre_score, reserve,
     unreserve,
@@ -95,6 +97,12 @@ const DESCRIPTION: Description = Description {
             verbs: &[],
         },
         Access {
+            kind: kinds::POD,
+            versions: &["v1"],
+            read: true,
+            verbs: &[],
+        },
+        Access {
             kind: kinds::RESOURCE_CLAIM,
             versions: &VERSIONS,
             read: true,
@@ -104,6 +112,12 @@ const DESCRIPTION: Description = Description {
                 Verb::UpdateStatus,
                 Verb::PatchStatus,
             ],
+        },
+        Access {
+            kind: kinds::RESOURCE_CLAIM_TEMPLATE,
+            versions: &VERSIONS,
+            read: true,
+            verbs: &[],
         },
         Access {
             kind: kinds::DEVICE_CLASS,
@@ -195,13 +209,15 @@ impl Instance {
     }
 
     /// The same without the work of writing results down.
-    pub fn fits(
+    pub fn fits<O: Observer>(
         &mut self,
         host: &dyn Host,
         allocator: &mut Allocator,
         slot: Slot,
+        observer: &mut O,
     ) -> Result<i64, Outcome> {
-        self.view.fits(allocator, slot, &self.config, host)
+        let limits = (&self.config, host);
+        self.view.fits(allocator, slot, limits, observer)
     }
 }
 
@@ -282,9 +298,7 @@ impl Plugin {
 
     /// Begins a cycle.
     pub fn pre_filter(&mut self, host: &dyn Host, pod: &Object) -> (Cycle, Scope) {
-        if Rc::strong_count(&self.alive) == 1 {
-            self.instance.view.selectors.make_room();
-        }
+        self.make_room();
         let pod_ref = pod.id.clone();
         if !self.instance.is_enabled() {
             return (self.cycle(Pod::default(), pod_ref), Scope::Skip);
@@ -399,6 +413,39 @@ impl Plugin {
             (_, Err(problem)) => {
                 host.log(Level::Error, "post-bind", &[("err", &problem.to_string())])
             }
+        }
+    }
+
+    /// See [`advice::lint`].
+    pub fn lint(&self, host: &dyn Host) -> Vec<advice::Finding> {
+        advice::lint(host, self.instance.profile())
+    }
+
+    /// See [`advice::devices`].
+    pub fn devices(&self, host: &dyn Host) -> Vec<u8> {
+        advice::devices(host, self.instance.profile())
+    }
+
+    /// See [`explain`]: one answer for each node, as JSON.
+    pub fn explain(&mut self, host: &dyn Host, pod: &Object, nodes: &[String]) -> Vec<Vec<u8>> {
+        self.make_room();
+        let reports = if self.instance.is_enabled() {
+            match self.prepare(host, pod) {
+                Ok(pod) => explain::explain(&mut self.instance, host, &pod, nodes),
+                Err(status) => explain::refused(&status, nodes),
+            }
+        } else {
+            explain::refused(&Status::success(), nodes)
+        };
+        // Of this type every value can be written.
+        let json = |report| serde_json::to_vec(report).unwrap_or_default();
+        reports.iter().map(json).collect()
+    }
+
+    /// Between two cycles what is too much is forgotten.
+    fn make_room(&mut self) {
+        if Rc::strong_count(&self.alive) == 1 {
+            self.instance.view.selectors.make_room();
         }
     }
 

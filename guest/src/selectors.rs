@@ -94,6 +94,11 @@ impl SelectorCache {
         self.verdicts = 0;
     }
 
+    /// What expressions and devices are made with, for those who ask why.
+    pub fn environment(&self) -> &Environment {
+        &self.environment
+    }
+
     /// How many times an expression was evaluated.
     pub fn evaluations(&self) -> u64 {
         self.evaluations

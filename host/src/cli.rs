@@ -9,7 +9,10 @@ use clap::{Parser, Subcommand};
 use crate::report::table::Colour;
 
 mod built_in;
+mod choice;
+mod explain;
 mod input;
+mod lint;
 mod plugin;
 mod sandbox;
 mod simulate;
@@ -17,7 +20,7 @@ mod soak;
 
 /// Everything asked for was done.
 const DONE: u8 = 0;
-/// It ran, but some pod was not placed, or a promise was broken.
+/// It ran, but some pod was not placed, a promise was broken, or there are errors in the input.
 const NOT_PLACED: u8 = 1;
 /// It could not run.
 const FAILED: u8 = 2;
@@ -34,6 +37,10 @@ struct Cli {
 enum Command {
     /// Place the pending pods of a cluster dump or of manifests
     Simulate(simulate::Simulate),
+    /// Say why a pod is placed where it is, or not at all: per node, request and device
+    Explain(explain::Explain),
+    /// Find mistakes in manifests and dumps
+    Lint(lint::Lint),
     /// Run plugins under a load with faults and swaps, and count what must not happen
     Soak(soak::Soak),
     /// Look at a plugin, try it, or write the built-in one to a file
@@ -84,6 +91,8 @@ where
     let result = match Cli::try_parse_from(args) {
         Ok(cli) => match cli.command {
             Command::Simulate(simulate) => simulate.run(&mut streams),
+            Command::Explain(explain) => explain.run(&mut streams),
+            Command::Lint(lint) => lint.run(&mut streams),
             Command::Soak(soak) => soak.run(&mut streams),
             Command::Plugin(command) => command.run(&mut streams),
         },

@@ -39,6 +39,8 @@ pub struct Settings {
     pub page: PageLimit,
     /// Whether somebody stands in for the drivers of classic DRA.
     pub classic_driver: bool,
+    /// Whether the API's defaults are filled in; otherwise objects stay as they were written.
+    pub defaults: bool,
 }
 
 impl Default for Settings {
@@ -50,6 +52,7 @@ impl Default for Settings {
             log_level: LogLevel::Info,
             page: PageLimit::default(),
             classic_driver: false,
+            defaults: true,
         }
     }
 }
@@ -76,8 +79,12 @@ impl Cluster {
     /// An empty cluster.
     pub fn new(settings: Settings) -> Self {
         let clock = Clock::starting_at(settings.start);
+        let mut rules = stand_ins::RULES;
+        if !settings.defaults {
+            rules.defaults = |_, _| ();
+        }
         Self {
-            api: ApiServer::new(stand_ins::RULES, clock.clone()),
+            api: ApiServer::new(rules, clock.clone()),
             caches: BTreeMap::new(),
             ledger: Ledger::default(),
             revision: stream::FIRST_REVISION,

@@ -292,8 +292,16 @@ impl Cycle<'_> {
         let (id, scope) = self.instance.pre_filter(self.input.pod, self.input.at)?;
         let outcome = self.run_in(id, scope);
         // A dead instance took its cycles with it.
-        if !matches!(outcome, Err(Stop::Died(_))) {
-            self.instance.end_cycle(id)?;
+        if matches!(outcome, Err(Stop::Died(_))) {
+            return outcome;
+        }
+        if let Err(error) = self.instance.end_cycle(id) {
+            if let Ok(Outcome::Reserved { node, plan }) = outcome
+                && plan.is_some()
+            {
+                self.undo = Some(Undo { node, plan });
+            }
+            return Err(error.into());
         }
         outcome
     }

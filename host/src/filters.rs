@@ -8,9 +8,11 @@ mod fields;
 mod names;
 mod node_affinity;
 mod not_imitated;
+mod obstacles;
 mod priority;
 mod quantity;
 mod resources;
+mod selection;
 mod taints;
 
 use std::collections::HashMap;
@@ -23,8 +25,10 @@ use crate::plugin::{Code, Slot};
 use names::{Id, Names};
 use node_affinity::{Labels, NodeAffinity};
 pub use not_imitated::{Held, held, no_preemption, not_imitated};
+pub use obstacles::Obstacle;
 pub use priority::PriorityClasses;
 use resources::{Allocatable, Resources, Used};
+pub use selection::Selection;
 use taints::{Taint, Toleration};
 
 /// Why a node is refused.
@@ -104,7 +108,7 @@ impl NodeFacts {
                 "node(s) didn't match the requested node name".to_owned(),
             );
         }
-        if let Some(taint) = taints::untolerated(&self.taints, &pod.tolerations) {
+        if let Some(taint) = taints::untolerated(&self.taints, &pod.tolerations).next() {
             let reason = format!(
                 "node(s) had untolerated taint {{{}: {}}}",
                 taint.key, taint.value

@@ -25,6 +25,9 @@ pub mod generations;
 pub mod plugin;
 pub mod services;
 
+pub mod explain;
+pub mod lint;
+
 pub mod soak;
 
 pub mod report;

@@ -51,6 +51,16 @@ pub fn read<P: AsRef<Path>>(
     stdin: &mut dyn Read,
     keep: &dyn Fn(&Kind) -> bool,
 ) -> Result<Input, InputError> {
+    read_and_show(inputs, stdin, keep, &mut |_| ())
+}
+
+/// Like [`read`]; every text is shown as it was before it was parsed.
+pub fn read_and_show<P: AsRef<Path>>(
+    inputs: &[P],
+    stdin: &mut dyn Read,
+    keep: &dyn Fn(&Kind) -> bool,
+    show: &mut dyn FnMut(&str),
+) -> Result<Input, InputError> {
     let mut collector = Collector::new(keep);
     let mut files = Vec::new();
     for input in inputs {
@@ -58,12 +68,9 @@ pub fn read<P: AsRef<Path>>(
         let from_directory = sources.iter().all(|source| source.from_directory);
         let seen = collector.seen;
         for source in sources {
-            add_source(
-                &mut collector,
-                &source.read(stdin)?,
-                &source.name,
-                from_directory,
-            )?;
+            let text = source.read(stdin)?;
+            show(&text);
+            add_source(&mut collector, &text, &source.name, from_directory)?;
             files.push(source.name);
         }
         if collector.seen == seen {

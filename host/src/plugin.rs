@@ -5,7 +5,6 @@
 //! benchmarks, is the other. Types are those of the contract in `wit/`, where the rules of each call stand; only
 //! `host/src/plugin/` names wasmtime.
 
-use std::fmt;
 use std::sync::Arc;
 
 use crate::object::{Kind, Object};
@@ -251,50 +250,6 @@ pub struct Nomination {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct CycleId(pub u64);
 
-/// What went wrong in a plugin, told apart by type and never by text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fault {
-    /// It trapped; a panic is one.
-    Trap,
-    /// It ran past its deadline.
-    Deadline,
-    /// It wanted more memory than it may have.
-    Memory,
-    /// It wanted more table elements or instances than it may have.
-    Table,
-    /// It returned or logged more than it may.
-    Output,
-    /// It made more calls of the host than it may.
-    HostCalls,
-    /// It broke a rule of the contract, for example a verdict without a status.
-    Contract,
-    /// It could not be instantiated or configured.
-    Start,
-    /// It has not read up to the cycle's revision.
-    Stale,
-}
-
-/// A plugin call that failed. The store it ran in is gone.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PluginError {
-    /// Kind of failure.
-    pub fault: Fault,
-    /// Name and version of the plugin.
-    pub plugin: String,
-    /// Exported function, for example `filter`.
-    pub call: String,
-    /// For people.
-    pub cause: String,
-}
-
-impl fmt::Display for PluginError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "plugin {}: {}: {}", self.plugin, self.call, self.cause)
-    }
-}
-
-impl std::error::Error for PluginError {}
-
 /// Which optional interfaces a plugin exports.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[allow(missing_docs, reason = "documented in the contract")]
@@ -444,6 +399,7 @@ mod component;
 mod contract;
 mod convert;
 mod engine;
+mod error;
 mod failure;
 mod grant;
 mod imports;
@@ -464,9 +420,10 @@ pub use advisor::{Advisor, Finding, Severity};
 pub use builtin::BUILT_IN;
 pub use component::Component;
 pub use engine::{CompileCache, Runtime};
+pub use error::{Fault, PluginError};
 pub use grant::Grant;
 pub use inspect::Inspection;
 pub use limits::Limits;
 pub use load::{LoadError, Problem, Settings};
-pub use stats::CallStats;
+pub use stats::{CallStats, Census};
 pub use verify::Unusable;

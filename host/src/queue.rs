@@ -102,6 +102,16 @@ impl Queue {
         self.interests = interests;
     }
 
+    /// Another plugin version may let pass whom the one before held at the gate, or could not be asked about.
+    pub fn ask_again(&mut self, now: Time, advisor: &mut dyn Advisor) {
+        let gated = self.pods.iter().filter(|(_, queued)| queued.gate.is_some());
+        let gated: Vec<u64> = gated.map(|(order, _)| *order).collect();
+        for order in gated {
+            self.withdraw(order);
+            self.activate(order, now, advisor);
+        }
+    }
+
     /// A new pending pod. One with a uid that is here already replaces the copy.
     pub fn add(&mut self, pod: Object, priority: i64, now: Time, advisor: &mut dyn Advisor) {
         if self.orders.contains_key(&pod.id().uid) {
@@ -320,7 +330,7 @@ impl Queue {
         backoff.chain(pool).collect()
     }
 
-    /// Runs PreEnqueue and puts the pod, which is nowhere, into *active* or the pool.
+    /// Runs PreEnqueue and puts the pod, which is nowhere, into *active* or the pool, or into backoff until it can be asked.
     fn activate(&mut self, order: u64, now: Time, advisor: &mut dyn Advisor) {
         let Some(queued) = self.pods.get_mut(&order) else {
             return;
@@ -332,9 +342,12 @@ impl Queue {
             }
             Err(gate) => {
                 queued.rejection.rejectors.insert(gate.plugin.clone());
-                queued.gate = Some(gate);
                 queued.since = now;
-                self.pool.insert(order);
+                match gate.ask_at {
+                    Some(at) => self.backoff.insert((at, order)),
+                    None => self.pool.insert(order),
+                };
+                queued.gate = Some(gate);
             }
         }
     }

@@ -7,8 +7,10 @@ use serde_json::Value;
 
 pub mod claims;
 pub mod collect;
+pub mod explain;
 pub mod json;
 pub mod objects;
+pub mod page;
 pub mod table;
 pub mod yaml;
 

@@ -22,12 +22,14 @@ mod events;
 mod host;
 pub mod intake;
 pub mod native;
+pub mod observe;
 pub mod outcome;
 mod seat;
 mod state;
 
 use chooser::{Chooser, Task};
 use native::Native;
+use observe::Watched;
 use outcome::{Ended, PodOutcome};
 use seat::Seat;
 use state::{Fingerprint, Memory};
@@ -46,6 +48,8 @@ pub struct Settings {
     pub policy: Policy,
     /// Pods, as `namespace/name`, that cannot be scheduled because of an object that could not be read, and why.
     pub input_errors: BTreeMap<String, String>,
+    /// The uid of the one pod to place; without it all that are pending.
+    pub only: Option<Arc<str>>,
 }
 
 impl Default for Settings {
@@ -55,6 +59,7 @@ impl Default for Settings {
             names: 20,
             policy: Policy::default(),
             input_errors: BTreeMap::new(),
+            only: None,
         }
     }
 }
@@ -66,6 +71,8 @@ pub struct Counts {
     pub cycles: u64,
     /// Nodes looked at, over all cycles.
     pub nodes_visited: u64,
+    /// Pods that were bound.
+    pub bound: u64,
 }
 
 /// A warning that is not about one pod.
@@ -92,6 +99,7 @@ pub struct Scheduler {
     next_order: u64,
     counts: Counts,
     notes: Vec<Note>,
+    watched: Option<Watched>,
 }
 
 /// What is remembered of a pod beside its place in the queue.
@@ -124,6 +132,7 @@ impl Scheduler {
             next_order: 0,
             counts: Counts::default(),
             notes: Vec::new(),
+            watched: None,
         };
         scheduler.take_over();
         Ok(scheduler)
@@ -138,6 +147,8 @@ impl Scheduler {
     pub fn step(&mut self, chooser: &mut dyn Chooser) -> bool {
         self.tend_generations();
         self.take_events();
+        // A gate may have killed a version on probation.
+        self.heed_generation();
         let tasks = self.tasks(chooser.considers_time());
         if tasks.is_empty() {
             return false;
@@ -146,7 +157,7 @@ impl Scheduler {
         match tasks[choice] {
             Task::Binding { index, .. } => self.continue_binding(index),
             Task::Cycle => self.begin_cycle(),
-            Task::Wait { until } => self.wait(until),
+            Task::Wait { until } => self.wait(chooser.wait(until)),
         }
         true
     }
@@ -195,8 +206,15 @@ impl Scheduler {
                 self.seat.expired(old, pods);
             }
         }
+        self.heed_generation();
+    }
+
+    /// Another generation has become the active one: it wants to know of other events, and its gates are its own.
+    fn heed_generation(&mut self) {
         if let Some(interests) = self.seat.take_interests() {
             self.queue.set_interests(interests);
+            let now = self.now();
+            self.queue.ask_again(now, &mut self.seat);
         }
     }
 

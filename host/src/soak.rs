@@ -7,6 +7,7 @@ mod latency;
 mod report;
 mod versions;
 
+use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::clock::{SECOND, Stopwatch, pause};
@@ -14,7 +15,7 @@ use crate::cluster::{Cluster, Settings as ClusterSettings};
 use crate::generations::{Notice, SelfCheck};
 use crate::plugin::{LogLevel, PluginError};
 use crate::scheduler::chooser::{Chooser, OneAtATime, Shuffled, Task};
-use crate::scheduler::{Scheduler, Settings as SchedulerSettings};
+use crate::scheduler::{Counts, Scheduler, Settings as SchedulerSettings};
 use crate::stand_ins::accounting;
 use crate::stand_ins::troubles::Troubles;
 use crate::stand_ins::users::{Size, Users};
@@ -47,31 +48,35 @@ const STEPS: usize = 12;
 const AFTERMATH: u64 = 3;
 /// Rounds without a cycle after which a run ends: the plugin keeps all pods out of the queue, or cannot run.
 const STANDSTILL: u32 = 2_000;
+/// Longest wait on a real clock before users and files are looked at again.
+const GLANCE: u64 = SECOND / 100;
+/// Real time between two reports of progress.
+const PROGRESS: u64 = 2 * SECOND;
 /// Virtual time after which a deed follows although no step was possible.
 const IDLE: u64 = SECOND;
 
-/// Runs until the plan is fulfilled. `progress` is told the number of cycles now and then.
+/// Runs until the plan is fulfilled, or `progress` breaks it off. That is told how things stand every two seconds, and when a
+/// version came in or was refused that was not on the schedule.
 pub fn run(
     plan: &Plan,
     versions: &mut Versions,
-    progress: &mut dyn FnMut(&Report),
+    progress: &mut dyn FnMut(&Report) -> ControlFlow<()>,
 ) -> Result<Report, PluginError> {
     let mut soak = Soak::new(plan, versions)?;
-    let tenth = (plan.cycles / 10).max(1);
-    let mut told = tenth;
+    let mut told = Stopwatch::start();
     let (mut cycles, mut idle) = (0, 0);
     while soak.cycles() < plan.cycles {
         let news = soak.round(versions);
-        let due = soak.cycles() >= told;
-        if due {
-            told += tenth;
-        }
-        if due || news {
-            progress(&soak.report);
+        if news || told.nanoseconds() >= PROGRESS {
+            told = Stopwatch::start();
+            if progress(&soak.report).is_break() {
+                break;
+            }
         }
         idle = if soak.cycles() > cycles { 0 } else { idle + 1 };
         cycles = soak.cycles();
-        if idle > STANDSTILL && plan.swap_every > 0 {
+        // On a real clock somebody may be about to put a better version there.
+        if idle > STANDSTILL && (plan.swap_every > 0 || !plan.real_time) {
             let stopped = format!("no pod was tried in {STANDSTILL} rounds");
             soak.report.violated(vec![stopped]);
             break;
@@ -161,7 +166,7 @@ impl<'a> Soak<'a> {
         }
         let mut moved = false;
         for _ in 0..self.random.usize(1..=STEPS) {
-            if !self.step() {
+            if self.cycles() >= self.plan.cycles || !self.step() {
                 break;
             }
             moved = true;
@@ -173,7 +178,7 @@ impl<'a> Soak<'a> {
         self.take_notices();
         let found = accounting::violations(&self.cluster());
         self.report.violated(found);
-        self.report.cycles = self.cycles();
+        self.report.count(self.scheduler.counts());
         let after = (
             self.report.swaps,
             self.report.refusals,
@@ -206,7 +211,7 @@ impl<'a> Soak<'a> {
 
     fn idle(&mut self) {
         match self.plan.real_time {
-            true => pause(SECOND / 100),
+            true => pause(GLANCE),
             false => {
                 let now = self.cluster().clock();
                 self.cluster().advance_to(now + IDLE);
@@ -277,8 +282,9 @@ impl<'a> Soak<'a> {
         }
     }
 
-    /// Everybody leaves, and nothing may be left.
+    /// What is on its way arrives, everybody leaves, and nothing may be left. The cycles of that are not counted.
     fn finish(mut self) -> Report {
+        let cycles = self.cycles();
         self.troubles.end(&mut lock(&self.cluster));
         self.scheduler.run(&mut OneAtATime);
         let mut found = {
@@ -295,8 +301,15 @@ impl<'a> Soak<'a> {
         }
         self.scheduler.run(&mut OneAtATime);
         self.take_notices();
+        let counts = self.scheduler.counts();
+        if counts.cycles > 0 && counts.bound == 0 {
+            found.push(format!(
+                "no pod was bound in {} cycles, so that next to nothing was tried",
+                counts.cycles
+            ));
+        }
         self.report.violated(found);
-        self.report.cycles = self.cycles();
+        self.report.count(Counts { cycles, ..counts });
         self.report.outside = self.latencies.outside();
         self.report.inside = self.latencies.inside();
         self.report.seconds = self.stopwatch.nanoseconds() as f64 / SECOND as f64;
@@ -313,17 +326,13 @@ struct Paced<'a> {
 
 impl Chooser for Paced<'_> {
     fn choose(&mut self, tasks: &[Task]) -> usize {
-        let Some(started_at) = self.real else {
+        if self.real.is_none() {
             return self.order.choose(tasks);
-        };
+        }
         let work: Vec<usize> = (0..tasks.len())
             .filter(|&index| !matches!(tasks[index], Task::Wait { .. }))
             .collect();
         if work.is_empty() {
-            if let Some(Task::Wait { until }) = tasks.first() {
-                let now = started_at + self.stopwatch.nanoseconds();
-                pause(until.saturating_sub(now));
-            }
             return 0;
         }
         let chosen: Vec<Task> = work.iter().map(|&index| tasks[index].clone()).collect();
@@ -332,6 +341,16 @@ impl Chooser for Paced<'_> {
 
     fn considers_time(&self) -> bool {
         self.real.is_none()
+    }
+
+    /// Users and files do not wait for the end of a pod's backoff.
+    fn wait(&mut self, until: u64) -> u64 {
+        let Some(started_at) = self.real else {
+            return until;
+        };
+        let now = started_at + self.stopwatch.nanoseconds();
+        pause(until.saturating_sub(now).min(GLANCE));
+        until.min(started_at + self.stopwatch.nanoseconds())
     }
 }
 

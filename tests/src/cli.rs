@@ -1,8 +1,9 @@
-//! `dractl simulate` as a user meets it: what it says to bad input, its outputs, and the program with its streams.
+//! The commands as a user meets them: what they say to bad input, their outputs, and the program with its streams.
 
 mod bad_input;
 mod output;
 mod program;
+mod soak;
 
 /// An example that the repository brings along; every pod of it is placed.
 fn example() -> String {
@@ -11,4 +12,4 @@ fn example() -> String {
 }
 
 /// Every way to look at it.
-const OUTPUTS: [&str; 4] = ["table", "wide", "json", "yaml"];
+const OUTPUTS: [&str; 5] = ["table", "wide", "json", "yaml", "html"];

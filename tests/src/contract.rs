@@ -149,5 +149,5 @@ fn the_misbehaving_plugin_exports_the_whole_contract() {
 
 #[test]
 fn the_built_in_plugin_is_exactly_a_writing_plugin() {
-    check_world(BUILT_IN, "writing-plugin");
+    check_world(BUILT_IN, "full-plugin");
 }

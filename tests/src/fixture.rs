@@ -17,10 +17,13 @@ use crate::repository;
 pub const THING: &str = "Thing.example.com";
 
 /// One engine for all tests, as in a real host.
-pub static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| {
+pub static RUNTIME: LazyLock<Runtime> = LazyLock::new(runtime);
+
+/// Another engine, for tests that count what it holds.
+pub fn runtime() -> Runtime {
     Runtime::new(&CompileCache::Directory(target_folder().join("compiled")))
         .unwrap_or_else(|error| panic!("no engine: {error}"))
-});
+}
 
 /// The bytes of the plugin in `tests/plugins/misbehaving`, built once per test run.
 pub static MISBEHAVING: LazyLock<Vec<u8>> =
@@ -82,6 +85,7 @@ pub fn tight() -> Limits {
     Limits {
         memory_bytes: 32 << 20,
         output_bytes: 1 << 20,
+        results: 1_000,
         call_milliseconds: 200,
         start_milliseconds: 5_000,
         host_calls: 20_000,

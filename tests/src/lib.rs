@@ -23,6 +23,8 @@ mod contract;
 #[cfg(test)]
 mod end_to_end;
 #[cfg(test)]
+mod explain;
+#[cfg(test)]
 mod faults;
 #[cfg(test)]
 mod features;
@@ -33,7 +35,11 @@ mod hostile;
 #[cfg(test)]
 mod limits;
 #[cfg(test)]
+mod lint;
+#[cfg(test)]
 mod load;
+#[cfg(test)]
+mod page;
 #[cfg(test)]
 mod races;
 #[cfg(test)]

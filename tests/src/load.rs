@@ -284,25 +284,75 @@ fn compiled_code_is_found_again() {
     }
 }
 
+#[test]
+fn compiled_code_that_is_damaged_is_compiled_anew() {
+    let folder = tempfile::tempdir().unwrap_or_else(|error| panic!("{error}"));
+    let cache = dractl::plugin::CompileCache::Directory(folder.path().join("cache"));
+    let hits = || {
+        let runtime =
+            dractl::plugin::Runtime::new(&cache).unwrap_or_else(|error| panic!("{error}"));
+        let loaded = runtime.load(&MISBEHAVING, "x.wasm", &Settings::default());
+        assert!(loaded.is_ok());
+        runtime.cache_hits_and_misses().0
+    };
+    assert_eq!((hits(), hits()), (0, 1));
+    let mut damaged = 0;
+    let mut folders = vec![folder.path().join("cache")];
+    while let Some(inner) = folders.pop() {
+        for entry in std::fs::read_dir(inner).unwrap_or_else(|error| panic!("{error}")) {
+            let path = entry.unwrap_or_else(|error| panic!("{error}")).path();
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            let length = std::fs::metadata(&path).map_or(0, |metadata| metadata.len());
+            damaged += usize::from(length > 10_000);
+            std::fs::write(&path, vec![7; length as usize])
+                .unwrap_or_else(|error| panic!("{error}"));
+        }
+    }
+    assert_eq!(damaged, 1, "the code is one file");
+    assert_eq!(hits(), 0);
+}
+
+/// Whether compiled code is kept in this directory, and what is in it afterwards.
+#[cfg(unix)]
+fn keeps(directory: &std::path::Path) -> bool {
+    let cache = dractl::plugin::CompileCache::Directory(directory.to_owned());
+    let runtime = dractl::plugin::Runtime::new(&cache).unwrap_or_else(|error| panic!("{error}"));
+    let loaded = runtime.load(&MISBEHAVING, "x.wasm", &Settings::default());
+    assert!(loaded.is_ok(), "it is compiled all the same");
+    let files = std::fs::read_dir(directory).map_or(0, Iterator::count);
+    let used = runtime.cache_hits_and_misses() != (0, 0);
+    assert_eq!(used, files > 0, "{}", directory.display());
+    used
+}
+
 #[cfg(unix)]
 #[test]
-fn a_cache_that_others_may_write_is_not_used() {
-    use std::os::unix::fs::PermissionsExt;
+fn compiled_code_is_kept_where_nobody_else_can_put_any() {
+    use std::fs::{Permissions, create_dir, metadata, set_permissions};
+    use std::os::unix::fs::{PermissionsExt, chown, symlink};
     let folder = tempfile::tempdir().unwrap_or_else(|error| panic!("{error}"));
-    let open = std::fs::Permissions::from_mode(0o777);
-    std::fs::set_permissions(folder.path(), open).unwrap_or_else(|error| panic!("{error}"));
-    let cache = dractl::plugin::CompileCache::Directory(folder.path().to_owned());
-    let runtime = dractl::plugin::Runtime::new(&cache).unwrap_or_else(|error| panic!("{error}"));
-    assert!(
-        runtime
-            .load(&MISBEHAVING, "x.wasm", &Settings::default())
-            .is_ok()
-    );
-    assert_eq!(runtime.cache_hits_and_misses(), (0, 0));
-    assert_eq!(
-        std::fs::read_dir(folder.path())
-            .map(Iterator::count)
-            .unwrap_or(1),
-        0
-    );
+    let at = |name: &str| folder.path().join(name);
+    let made = |name: &str, mode: u32| {
+        create_dir(at(name))
+            .and_then(|()| set_permissions(at(name), Permissions::from_mode(mode)))
+            .unwrap_or_else(|error| panic!("{error}"));
+        at(name)
+    };
+    assert!(keeps(&at("new")));
+    let mode = metadata(at("new")).map_or(0, |metadata| metadata.permissions().mode());
+    assert_eq!(mode & 0o777, 0o700);
+    assert!(keeps(&made("readable", 0o755)));
+    assert!(!keeps(&made("of-all", 0o777)));
+    assert!(!keeps(&made("of-the-group", 0o770)));
+    // Where a link leads may change.
+    symlink(made("private", 0o700), at("link")).unwrap_or_else(|error| panic!("{error}"));
+    assert!(!keeps(&at("link")));
+    let theirs = made("theirs", 0o700);
+    match chown(&theirs, Some(12_345), None) {
+        Ok(()) => assert!(!keeps(&theirs)),
+        Err(_) => eprintln!("SKIPPED: only root can give a directory away"),
+    }
 }

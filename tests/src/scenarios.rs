@@ -34,12 +34,12 @@ pub fn shared_folder(name: &str) -> Option<PathBuf> {
     None
 }
 
-fn ours() -> PathBuf {
+pub fn ours() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("scenarios")
 }
 
 /// The scenarios of a folder, by name.
-fn scenarios_in(folder: &Path) -> Vec<PathBuf> {
+pub fn scenarios_in(folder: &Path) -> Vec<PathBuf> {
     let entries =
         std::fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
     let mut found: Vec<PathBuf> = entries
@@ -50,7 +50,7 @@ fn scenarios_in(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-fn read_expected(scenario: &Path) -> Expected {
+pub fn read_expected(scenario: &Path) -> Expected {
     let path = scenario.join("expected.yaml");
     let text = std::fs::read_to_string(&path)
         .unwrap_or_else(|error| panic!("{}: {error}", path.display()));

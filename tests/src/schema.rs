@@ -66,15 +66,21 @@ fn has_type(value: &Value, name: &str) -> bool {
         "array" => value.is_array(),
         "string" => value.is_string(),
         "number" => value.is_number(),
+        "boolean" => value.is_boolean(),
         "integer" => value.is_u64() || value.is_i64(),
         "null" => value.is_null(),
         other => panic!("type {other} is not known here"),
     }
 }
 
-/// Violations of the published schema.
+/// Violations of the published schema of `simulate`.
 pub fn check(output: &Value) -> Vec<String> {
-    let schema: Value = serde_json::from_str(SCHEMA).unwrap();
+    check_against(SCHEMA, output)
+}
+
+/// Violations of a schema.
+pub fn check_against(schema: &str, output: &Value) -> Vec<String> {
+    let schema: Value = serde_json::from_str(schema).unwrap();
     let mut found = Vec::new();
     violations(&schema, &schema, output, "", &mut found);
     found

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use dractl::cluster::{Cluster, Settings as ClusterSettings};
 use dractl::generations::{Notice, Policy};
 use dractl::object::Object;
-use dractl::plugin::{BUILT_IN, Component, Limits, Plugin, Settings};
+use dractl::plugin::{BUILT_IN, Component, Fault, Limits, Plugin, Settings, Status};
 use dractl::scheduler::chooser::OneAtATime;
 use dractl::scheduler::outcome::Ended;
 use dractl::scheduler::{Scheduler, Settings as SchedulerSettings};
@@ -17,8 +17,12 @@ use serde_json::json;
 
 use crate::fixture::{NODE_LABEL, RUNTIME, misbehaving, object, tight};
 
+mod containment;
 mod endurance;
+mod figures;
 mod misbehaviour;
+mod text;
+mod watched;
 
 /// The real plugin, as configured.
 fn real(config: &serde_json::Value) -> Component {
@@ -100,6 +104,28 @@ impl Bench {
 
     fn bound(&self) -> usize {
         self.places().iter().filter(|(_, node)| node != "-").count()
+    }
+
+    /// Why a pod has no node, and what it is warned of.
+    fn shown(&self, pod: &str) -> String {
+        let outcomes = self.scheduler.outcomes();
+        let outcome = outcomes
+            .iter()
+            .find(|outcome| &*outcome.pod.id().name == pod)
+            .unwrap_or_else(|| panic!("there is no pod {pod}"));
+        let ended = match &outcome.ended {
+            Ended::Failed(failure) => {
+                let Status { code, .. } = &failure.status;
+                format!(
+                    "{} at {}: {}",
+                    code.name(),
+                    failure.at,
+                    failure.status.message()
+                )
+            }
+            other => format!("{other:?}"),
+        };
+        format!("{ended} {}", outcome.warnings.join("; "))
     }
 
     #[track_caller]

@@ -49,6 +49,7 @@ impl Search<'_, '_> {
     }
 
     /// Whether the claim would get too many devices, if the want were satisfied.
+    #[inline(always)]
     pub(crate) fn exceeds_limit(&self, want: usize) -> bool {
         let claim = &self.plan.claims[self.claim_of(want)];
         let want = &self.lists.wants[want];

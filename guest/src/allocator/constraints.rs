@@ -50,6 +50,16 @@ impl Constraint {
         })
     }
 
+    /// Whether values have to be different.
+    pub(crate) fn is_distinct(&self) -> bool {
+        self.distinct
+    }
+
+    /// The attribute's name.
+    pub(crate) fn attribute(&self) -> &Arc<str> {
+        &self.attribute
+    }
+
     /// Whether the devices of a request are covered: by its name, or by that of the alternative.
     pub(crate) fn covers(&self, name_ids: [u32; 2]) -> bool {
         self.requests.as_ref().is_none_or(|requests| {

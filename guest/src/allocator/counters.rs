@@ -68,6 +68,18 @@ impl Layout {
         layout
     }
 
+    /// Totals of all counters.
+    pub(crate) fn totals(&self) -> &[i128] {
+        &self.totals
+    }
+
+    /// Whether a device takes something of a counter.
+    pub(crate) fn takes(&self, device: DeviceKey, counter: u32) -> bool {
+        let amounts = self.consumers.get(&device);
+        let mut amounts = amounts.into_iter().flatten();
+        amounts.any(|(taken, _)| *taken == counter)
+    }
+
     /// What is left when the devices that are held took theirs. `None`: nothing may be given out, because more was taken than
     /// there is, or a device is held that nobody publishes, so that it is not known what it took.
     pub(crate) fn available(&self, inventory: &Inventory, pool: PoolKey) -> Option<Vec<i128>> {

@@ -359,6 +359,28 @@ impl Inventory {
         &self.shared
     }
 
+    /// All slices that can be used.
+    pub(crate) fn slices(&self) -> impl Iterator<Item = &ResourceSlice> {
+        self.entries.iter().flatten().map(|entry| &entry.slice)
+    }
+
+    /// Name of the rule that a device's taint comes from; `None`: it is the slice's own.
+    pub(crate) fn rule_of(
+        &self,
+        taint: &DeviceTaint,
+        slice: &ResourceSlice,
+        device: &Device,
+    ) -> Option<&str> {
+        let mut own = device.extra.iter().flat_map(|extra| &extra.taints);
+        if own.any(|own| own == taint) {
+            return None;
+        }
+        let mut rules = self.rules.values();
+        let rule =
+            rules.find(|rule| rule.taint == *taint && rules::taints_device(rule, slice, device))?;
+        Some(&rule.name)
+    }
+
     /// A slice that is known to be there.
     pub(crate) fn entry(&self, slot: u32) -> &Entry {
         match &self.entries[slot as usize] {

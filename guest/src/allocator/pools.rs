@@ -11,6 +11,10 @@ use super::rules;
 use crate::api::{Device, DeviceTaint, DeviceToleration, Node, Reach};
 use crate::profile::Profile;
 
+mod facts;
+
+pub(crate) use facts::{PoolFacts, PoolState};
+
 /// What a node can reach. The lists are reused from node to node.
 #[derive(Debug, Default)]
 pub(crate) struct NodePools {
@@ -27,6 +31,8 @@ pub(crate) struct NodePools {
     /// Candidates with taints that prevent allocation, in order.
     tainted: Vec<(u32, Arc<[DeviceTaint]>)>,
     pub counters: NodeCounters,
+    /// Also those of pools that are not to be used, for those who only look.
+    pub keeps_bad: bool,
     /// Kept slices of all pools.
     slices: Vec<u32>,
     /// Slices that the node can reach, before old generations are dropped.
@@ -233,7 +239,8 @@ impl NodePools {
                 let is_valid = self.counters.add(key, start, devices, inventory);
                 pool.invalid |= !is_valid;
             }
-            if (pool.incomplete || pool.invalid) && profile.exact_count_skips_bad_pools() {
+            let is_bad = pool.incomplete || pool.invalid;
+            if is_bad && profile.exact_count_skips_bad_pools() && !self.keeps_bad {
                 self.candidates.truncate(start);
                 let before = |position: &u32| (*position as usize) < start;
                 self.elsewhere.retain(before);

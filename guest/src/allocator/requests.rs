@@ -285,7 +285,7 @@ pub(crate) fn object_name(claim: &ResourceClaim) -> String {
 }
 
 /// A checked request; its place in the plan is filled in by the caller.
-fn check_request(
+pub(crate) fn check_request(
     claim: &ResourceClaim,
     name: &str,
     exact: &ExactRequest,

@@ -30,6 +30,15 @@ pub(crate) fn taints<'a>(
         .collect()
 }
 
+/// Whether the rule taints the device.
+pub(crate) fn taints_device(
+    rule: &DeviceTaintRule,
+    slice: &ResourceSlice,
+    device: &Device,
+) -> bool {
+    concerns(rule, slice) && selects(rule, device)
+}
+
 /// Whether the rule may select a device of the slice. Without a selector it selects nothing at all.
 pub(crate) fn concerns(rule: &DeviceTaintRule, slice: &ResourceSlice) -> bool {
     let is_or_any =
@@ -39,7 +48,8 @@ pub(crate) fn concerns(rule: &DeviceTaintRule, slice: &ResourceSlice) -> bool {
     })
 }
 
-fn selects(rule: &DeviceTaintRule, device: &Device) -> bool {
+/// Whether a rule that concerns the device's slice selects the device.
+pub(crate) fn selects(rule: &DeviceTaintRule, device: &Device) -> bool {
     let selector = rule.selector.as_ref();
     selector.is_some_and(|selector| {
         let wanted = selector.device.as_deref();

@@ -3,6 +3,7 @@
 //! The first solution in visiting order wins. The stack is a list of frames, one for each device that is being looked for,
 //! so that no input can exhaust the native stack.
 
+use super::Observer;
 use super::TIMED_OUT;
 use super::inventory::Inventory;
 use super::lists::{Failed, Frame, FrameState, Lists, Want, contains, from, insert, remove};
@@ -72,7 +73,7 @@ impl Place {
 
 impl Search<'_, '_> {
     /// Searches; true if there is a solution, which then is in [`Lists::picks`] and [`Lists::chosen`].
-    pub(crate) fn run(&mut self) -> Result<bool, Halt> {
+    pub(crate) fn run(&mut self, observer: &mut impl Observer) -> Result<bool, Halt> {
         let mut at = Place::first_of(0);
         loop {
             self.places_tried += 1;
@@ -83,6 +84,7 @@ impl Search<'_, '_> {
                 self.note_choices();
                 return Ok(true);
             }
+            observer.looks_for(|| (self.lists.picks.len(), self.lists.wants[at.want].request));
             if self.hard_at.is_some_and(|left| self.steps_left <= left) {
                 self.hard_at = None;
                 self.learn_ahead()?;
@@ -123,7 +125,8 @@ impl Search<'_, '_> {
         at.k >= want.needed
     }
 
-    /// Begins to look for a device, unless there is certainly none.
+    /// Begins to look for a device, unless there is certainly none. Inlined as if `run` were there once only.
+    #[inline(always)]
     fn descend(&mut self, at: &Place) -> Result<(), Halt> {
         if self.lists.wants[at.want].all.is_none() {
             self.open_verdicts(at.want);

@@ -4,8 +4,9 @@ pub mod support;
 
 mod adversarial;
 mod features;
-mod matrix;
+pub mod matrix;
 mod oracle;
-mod random;
+pub mod random;
 mod rules;
+mod survey;
 mod texts;

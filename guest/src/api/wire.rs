@@ -24,6 +24,7 @@ mod raw;
 mod salvage;
 mod schema;
 mod slice;
+mod strays;
 mod taint;
 #[cfg(test)]
 mod tests;
@@ -31,6 +32,7 @@ mod text;
 
 use fault::Fault;
 pub use fault::Problem;
+pub use strays::{Belongs, Stray};
 use text::brief;
 
 /// Reads a core/v1 Pod.
@@ -55,6 +57,14 @@ pub fn node(json: &[u8]) -> Result<Node, Problem> {
 /// See [`pod`]. The devices of an allocated claim are still taken: see [`devices_of_broken_claim`].
 pub fn resource_claim(json: &[u8], profile: &Profile) -> Result<ResourceClaim, Problem> {
     read(Kind::ResourceClaim, json, profile, claim::claim)
+}
+
+/// Reads a ResourceClaimTemplate as the claim that it makes, without a status.
+///
+/// # Errors
+/// See [`pod`].
+pub fn resource_claim_template(json: &[u8], profile: &Profile) -> Result<ResourceClaim, Problem> {
+    read(Kind::ResourceClaimTemplate, json, profile, claim::template)
 }
 
 /// Reads a DeviceClass.
@@ -104,12 +114,23 @@ pub fn devices_of_broken_claim(json: &[u8]) -> Option<Vec<DeviceResult>> {
     salvage::devices(json)
 }
 
+/// Keys that stand where the object's version has no such key; nothing for an object of an unknown kind or version.
+pub fn strays(kind: &str, object: &Value) -> Vec<Stray> {
+    let api_version = object.get("apiVersion").and_then(Value::as_str);
+    let kind = Kind::ALL.into_iter().find(|known| known.name() == kind);
+    match kind.and_then(|kind| Some((kind, kind.version(api_version?)?))) {
+        Some((kind, version)) => strays::find(kind, version, object),
+        None => Vec::new(),
+    }
+}
+
 /// Kinds that can be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Pod,
     Node,
     ResourceClaim,
+    ResourceClaimTemplate,
     DeviceClass,
     ResourceSlice,
     DeviceTaintRule,
@@ -117,11 +138,22 @@ enum Kind {
 }
 
 impl Kind {
+    /// Those whose keys are all known.
+    const ALL: [Kind; 6] = [
+        Kind::ResourceClaim,
+        Kind::ResourceClaimTemplate,
+        Kind::DeviceClass,
+        Kind::ResourceSlice,
+        Kind::DeviceTaintRule,
+        Kind::PodSchedulingContext,
+    ];
+
     fn name(self) -> &'static str {
         match self {
             Kind::Pod => "Pod",
             Kind::Node => "Node",
             Kind::ResourceClaim => "ResourceClaim",
+            Kind::ResourceClaimTemplate => "ResourceClaimTemplate",
             Kind::DeviceClass => "DeviceClass",
             Kind::ResourceSlice => "ResourceSlice",
             Kind::DeviceTaintRule => "DeviceTaintRule",
@@ -135,6 +167,7 @@ impl Kind {
             Kind::Pod | Kind::Node => "v1",
             Kind::PodSchedulingContext => "resource.k8s.io/v1alpha3",
             Kind::ResourceClaim
+            | Kind::ResourceClaimTemplate
             | Kind::DeviceClass
             | Kind::ResourceSlice
             | Kind::DeviceTaintRule => "resource.k8s.io/v1",

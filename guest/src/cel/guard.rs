@@ -3,7 +3,7 @@
 
 #[cfg(test)]
 mod tests;
-mod tokens;
+pub(super) mod tokens;
 
 use tokens::Kind;
 

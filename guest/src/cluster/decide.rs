@@ -3,9 +3,11 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
-use super::View;
-use crate::allocator::{Allocator, ClassLookup, Inventory, Limits, Outcome};
-use crate::api::Node;
+use super::table::Table;
+use super::{Read, View};
+use crate::allocator::selectors::Selectors;
+use crate::allocator::{Allocator, ClassLookup, Inventory, Limits, Observer, Outcome};
+use crate::api::{DeviceClass, Node};
 use crate::config::Config;
 use crate::host::{Host, Level, Slot};
 use crate::selectors::SelectorCache;
@@ -22,12 +24,12 @@ impl View {
     }
 
     /// The same without the work of writing results down, and only as long as Filter may take.
-    pub fn fits(
+    pub fn fits<O: Observer>(
         &mut self,
         allocator: &mut Allocator,
         slot: Slot,
-        config: &Config,
-        host: &dyn Host,
+        (config, host): (&Config, &dyn Host),
+        observer: &mut O,
     ) -> Result<i64, Outcome> {
         // Counted from the first look at the clock: most attempts end before it.
         let began = Cell::new(None);
@@ -46,7 +48,9 @@ impl View {
             is_late: config.filter_timeout.is_some().then_some(&is_late),
         };
         let outcome = self.with_allocator_input(slot, |node, inventory, classes, selectors| {
-            allocator.fits(node, inventory, classes, selectors, &config.profile, limits)
+            let cluster: (_, _, &mut ClassLookup<'_>, &mut dyn Selectors) =
+                (node, inventory, classes, selectors);
+            allocator.fits_observed(cluster, &config.profile, limits, observer)
         });
         self.search_steps += allocator.steps_used();
         outcome.unwrap_or_else(|| Err(unknown_node(slot)))
@@ -72,14 +76,27 @@ impl View {
         run: impl FnOnce(&Node, &Inventory, &mut ClassLookup<'_>, &mut SelectorCache) -> R,
     ) -> Option<R> {
         let node = self.nodes.at(slot)?;
-        let classes = &self.classes;
-        let mut lookup = |name: &str| match classes.get("", name) {
-            Some(Ok(class)) => Ok(Rc::clone(class)),
-            Some(Err(problem)) => Err(problem.to_string()),
-            // Text of the lister; PreFilter refuses the pod before it can be seen.
-            None => Err(format!("deviceclass.resource.k8s.io \"{name}\" not found")),
-        };
+        let mut lookup = class_lookup(&self.classes);
         Some(run(node, &self.inventory, &mut lookup, &mut self.selectors))
+    }
+
+    /// Looks at classes while expressions are compiled.
+    pub fn with_classes<R>(
+        &mut self,
+        run: impl FnOnce(&mut ClassLookup<'_>, &mut SelectorCache) -> R,
+    ) -> R {
+        run(&mut class_lookup(&self.classes), &mut self.selectors)
+    }
+}
+
+fn class_lookup(
+    classes: &Table<Read<DeviceClass>>,
+) -> impl FnMut(&str) -> Result<Rc<DeviceClass>, String> {
+    |name| match classes.get("", name) {
+        Some(Ok(class)) => Ok(Rc::clone(class)),
+        Some(Err(problem)) => Err(problem.to_string()),
+        // Text of the lister; PreFilter refuses the pod before it can be seen.
+        None => Err(format!("deviceclass.resource.k8s.io \"{name}\" not found")),
     }
 }
 

@@ -56,8 +56,18 @@ impl<T> Table<T> {
     }
 
     pub(super) fn get(&self, namespace: &str, name: &str) -> Option<&T> {
+        self.at(self.slot_of(namespace, name)?)
+    }
+
+    pub(super) fn slot_of(&self, namespace: &str, name: &str) -> Option<Slot> {
         // The look-ups of one cycle are few, and making a key is cheap beside a search.
-        self.at(*self.names.get(&key(namespace, name))?)
+        self.names.get(&key(namespace, name)).copied()
+    }
+
+    /// All objects with their names.
+    pub(super) fn entries(&self) -> impl Iterator<Item = (&ObjectRef, &T)> {
+        let entries = self.slots.iter().flatten();
+        entries.map(|(id, value)| (id, value))
     }
 
     /// All values, by slot.

@@ -1,6 +1,6 @@
 //! Filter: whether the pod's claims can be used or allocated on a node (spec 7.3).
 
-use crate::allocator::{INVALID_POOLS, Outcome};
+use crate::allocator::{INVALID_POOLS, Observer, Outcome};
 use crate::cycle::{Answers, ClaimInfo, State};
 use crate::host::{Host, Slot};
 use crate::plugin::Instance;
@@ -15,7 +15,7 @@ pub fn filter(
 ) -> Answers {
     let mut answers = Answers::default();
     for &slot in nodes {
-        let status = filter_node(instance, host, state, slot);
+        let status = filter_node(instance, host, state, slot, &mut ());
         let ends_cycle = status.code == Code::Error;
         answers.push(status);
         if ends_cycle {
@@ -27,7 +27,14 @@ pub fn filter(
     answers
 }
 
-fn filter_node(instance: &mut Instance, host: &dyn Host, state: &mut State, slot: Slot) -> Status {
+/// The answer for one node.
+pub fn filter_node<O: Observer>(
+    instance: &mut Instance,
+    host: &dyn Host,
+    state: &mut State,
+    slot: Slot,
+    observer: &mut O,
+) -> Status {
     if state.claims.is_empty() {
         return Status::success();
     }
@@ -51,7 +58,7 @@ fn filter_node(instance: &mut Instance, host: &dyn Host, state: &mut State, slot
     }
     let mut score = 0;
     if let Some(allocator) = &mut state.allocator {
-        match instance.fits(host, allocator, slot) {
+        match instance.fits(host, allocator, slot, observer) {
             Ok(found) => score = found,
             Err(outcome) => return refusal(outcome),
         }

@@ -6,7 +6,9 @@ use std::path::Path;
 use anyhow::Context;
 use serde_json::json;
 
-use crate::plugin::{self, CompileCache, Component, Fault, LoadError, Problem, Runtime, Settings};
+use crate::plugin::{
+    self, CompileCache, Component, Fault, LoadError, Plugin, Problem, Runtime, Settings,
+};
 
 /// Name of the built-in plugin in messages.
 pub const BUILT_IN: &str = "the built-in plugin";
@@ -27,7 +29,7 @@ pub fn bytes_of(file: Option<&Path>) -> anyhow::Result<(Cow<'static, [u8]>, Stri
 /// A plugin that is ready to run.
 pub fn load(file: Option<&Path>, settings: &Settings) -> anyhow::Result<Component> {
     let (bytes, name) = bytes_of(file)?;
-    runtime()?
+    let plugin = runtime()?
         .load(&bytes, &name, settings)
         .map_err(|error| match error.problem {
             // About what the user typed, not about the plugin.
@@ -36,8 +38,12 @@ pub fn load(file: Option<&Path>, settings: &Settings) -> anyhow::Result<Componen
             {
                 anyhow::anyhow!("{name}: {}", failed.cause)
             }
-            problem => LoadError { problem, ..error }.into(),
-        })
+            problem => anyhow::Error::from(LoadError { problem, ..error }),
+        })?;
+    match settings.grant.undeclared([plugin.description()]) {
+        None => Ok(plugin),
+        Some(slip) => Err(anyhow::anyhow!("{name}: {slip}")),
+    }
 }
 
 /// With compiled code kept between runs.

@@ -72,16 +72,8 @@ pub(super) fn read(
     plugin: &Description,
     classic_driver: bool,
 ) -> anyhow::Result<Loaded> {
-    let groups: BTreeSet<&str> = plugin
-        .accesses
-        .iter()
-        .filter_map(|access| group(&access.kind))
-        .collect();
-    let keep = |kind: &Kind| {
-        needed_by_host(kind) || group(kind).is_some_and(|group| groups.contains(group))
-    };
     let stopwatch = Stopwatch::start();
-    let mut input = manifest::read(inputs, stdin, &keep)?;
+    let mut input = manifest::read(inputs, stdin, &keep(plugin))?;
     let read = stopwatch.nanoseconds();
     workloads::expand(&mut input);
 
@@ -119,7 +111,10 @@ pub(super) fn read(
         object: error.object.to_string(),
         message: format!("not used: {} ({})", error.message, error.origin),
     }));
-    warnings.extend(unknown);
+    warnings.extend(unknown.into_iter().map(|(id, message)| WarningReport {
+        object: id.to_string(),
+        message,
+    }));
     cluster.deliver();
     if cluster.count(&Kind::new("Node")) == 0 {
         bail!(no_node(&input.object_errors));
@@ -135,6 +130,16 @@ pub(super) fn read(
         uids,
         read,
     })
+}
+
+/// Kinds that the host and the plugin want, with all others of the plugin's groups.
+pub(super) fn keep(plugin: &Description) -> impl Fn(&Kind) -> bool {
+    let groups: BTreeSet<String> = plugin
+        .accesses
+        .iter()
+        .filter_map(|access| group(&access.kind).map(str::to_owned))
+        .collect();
+    move |kind| needed_by_host(kind) || group(kind).is_some_and(|group| groups.contains(group))
 }
 
 fn group(kind: &Kind) -> Option<&str> {
@@ -168,7 +173,10 @@ fn devices_look_free(cluster: &Cluster) -> Vec<WarningReport> {
 }
 
 /// Objects in an API version that the plugin does not declare.
-fn unknown_versions(objects: &[Object], plugin: &Description) -> Vec<WarningReport> {
+pub(super) fn unknown_versions(
+    objects: &[Object],
+    plugin: &Description,
+) -> Vec<(ObjectRef, String)> {
     let known = |kind: &Kind| plugin.accesses.iter().find(|access| access.kind == *kind);
     let groups: BTreeSet<&str> = plugin
         .accesses
@@ -199,10 +207,7 @@ fn unknown_versions(objects: &[Object], plugin: &Description) -> Vec<WarningRepo
             }
             None => return None,
         };
-        Some(WarningReport {
-            object: object.id().to_string(),
-            message,
-        })
+        Some((object.id().clone(), message))
     };
     objects.iter().filter_map(warning).collect()
 }

@@ -17,8 +17,8 @@ pub(super) struct Sandbox {
     #[arg(long, value_name = "KIND")]
     allow_write: Vec<String>,
 
-    /// Limit of the plugin: memory-mib, call-ms, node-us, start-ms, output-kib, log-kib, host-calls or table-elements; may be
-    /// repeated
+    /// Limit of the plugin: memory-mib, call-ms, node-us, start-ms, output-kib, results, report-kib, log-kib, host-calls,
+    /// table-elements or parts (core instances, memories and tables, each); may be repeated
     #[arg(long = "limit", value_name = "NAME=N", value_parser = limit)]
     limits: Vec<(Limit, usize)>,
 }
@@ -30,20 +30,26 @@ enum Limit {
     Node,
     Start,
     Output,
+    Results,
+    Report,
     Log,
     HostCalls,
     Table,
+    Parts,
 }
 
-const NAMES: [(&str, Limit); 8] = [
+const NAMES: [(&str, Limit); 11] = [
     ("memory-mib", Limit::Memory),
     ("call-ms", Limit::Call),
     ("node-us", Limit::Node),
     ("start-ms", Limit::Start),
     ("output-kib", Limit::Output),
+    ("results", Limit::Results),
+    ("report-kib", Limit::Report),
     ("log-kib", Limit::Log),
     ("host-calls", Limit::HostCalls),
     ("table-elements", Limit::Table),
+    ("parts", Limit::Parts),
 ];
 
 fn limit(text: &str) -> Result<(Limit, usize), String> {
@@ -85,9 +91,12 @@ fn set(limits: &mut Limits, limit: Limit, number: usize) {
         Limit::Node => limits.node_microseconds = number as u64,
         Limit::Start => limits.start_milliseconds = number as u64,
         Limit::Output => limits.output_bytes = number << 10,
+        Limit::Results => limits.results = number,
+        Limit::Report => limits.report_bytes = number << 10,
         Limit::Log => limits.log_bytes = number << 10,
         Limit::HostCalls => limits.host_calls = number as u64,
         Limit::Table => limits.table_elements = number,
+        Limit::Parts => limits.parts = number,
     }
 }
 

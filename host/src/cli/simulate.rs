@@ -3,28 +3,25 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::rc::Rc;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use clap::{Args, ValueEnum};
 
+use super::choice::Choice;
 use super::input::{Loaded, read};
-use super::sandbox::Sandbox;
-use super::{DONE, NOT_PLACED, Streams, built_in};
+use super::{DONE, NOT_PLACED, Streams};
 use crate::clock::Stopwatch;
 use crate::cluster::Cluster;
 use crate::cycle::Strategy;
-use crate::plugin::{self, LogLevel, Plugin};
+use crate::plugin::{LogLevel, Plugin};
 use crate::report::collect::{Measured, collect};
 use crate::report::table::{self, Detail};
-use crate::report::{Report, WarningReport, json, objects};
+use crate::report::{Report, WarningReport, json, objects, page};
 use crate::scheduler::chooser::OneAtATime;
 use crate::scheduler::{Scheduler, Settings};
 
 /// How many names of nodes a reason shows without `--all-nodes`.
 const NODE_NAMES: usize = 20;
-
-/// Gate of classic DRA.
-const CLASSIC_DRA: &str = "DRAControlPlaneController";
 
 #[derive(Debug, Args)]
 pub(super) struct Simulate {
@@ -36,37 +33,12 @@ pub(super) struct Simulate {
     #[arg(short, long, value_enum, default_value_t = Output::Table)]
     output: Output,
 
-    /// Kubernetes version whose behaviour the plugin shows, for example 1.31
-    #[arg(long, value_name = "PROFILE", default_value = "current")]
-    profile: String,
-
-    /// Feature gate of the plugin, NAME=true or NAME=false; may be repeated
-    #[arg(long = "feature", value_name = "NAME=BOOL", value_parser = feature)]
-    features: Vec<(String, bool)>,
-
-    /// Devices that the plugin may visit in its search for one pod on one node
-    #[arg(long, value_name = "N")]
-    search_steps: Option<u64>,
-
-    /// Component to use instead of the built-in one
-    #[arg(long, value_name = "FILE")]
-    plugin: Option<PathBuf>,
-
-    /// Stand in for the control plane controllers of classic DRA: answer scheduling contexts, allocate claims with
-    /// spec.controller, free them again; needs --profile 1.31 --feature DRAControlPlaneController=true
-    #[arg(long)]
-    classic_driver: bool,
-
     #[command(flatten)]
-    sandbox: Sandbox,
+    choice: Choice,
 
     /// Tell what it cost: on stderr, or in the JSON output
     #[arg(long)]
     stats: bool,
-
-    /// Let the plugin remember nothing from call to call: slow, and for tests of what it remembers
-    #[arg(long, hide = true)]
-    no_caches: bool,
 
     /// Name every node of a reason, not only the first 20
     #[arg(long)]
@@ -87,43 +59,21 @@ enum Output {
     Json,
     /// The resulting claims and pods
     Yaml,
-}
-
-fn feature(text: &str) -> Result<(String, bool), String> {
-    match text.split_once('=') {
-        Some((name, "true")) if !name.is_empty() => Ok((name.to_owned(), true)),
-        Some((name, "false")) if !name.is_empty() => Ok((name.to_owned(), false)),
-        _ => Err("write NAME=true or NAME=false".to_owned()),
-    }
+    /// A page for a browser that needs nothing but itself: the devices of each node, and who has them
+    Html,
 }
 
 impl Simulate {
     pub(super) fn run(&self, streams: &mut Streams<'_>) -> anyhow::Result<u8> {
         let stopwatch = Stopwatch::start();
-        let plugin = built_in::load(
-            self.plugin.as_deref(),
-            &plugin::Settings {
-                counts: self.stats,
-                ..self.sandbox.applied_to(built_in::settings(
-                    &self.profile,
-                    &self.features,
-                    self.search_steps,
-                    !self.no_caches,
-                ))
-            },
-        )?;
+        let plugin = self.choice.load(self.stats)?;
         let mut loaded = read(
             &self.inputs,
             streams.stdin,
             plugin.description(),
-            self.classic_driver,
+            self.choice.classic_driver,
         )?;
-        let classic = self
-            .features
-            .iter()
-            .rev()
-            .find(|(name, _)| name == CLASSIC_DRA);
-        loaded.warn_of_classic_claims(classic.is_some_and(|(_, on)| *on), self.classic_driver);
+        self.choice.warn(&mut loaded);
         let plugin: Rc<dyn Plugin> = Rc::new(plugin);
         self.schedule(loaded, plugin, stopwatch, streams)
     }
@@ -148,18 +98,12 @@ impl Simulate {
         // Never taken apart: the program ends with it, and that would take a third of the time that reading it took.
         std::mem::forget(cluster.clone());
         let settings = Settings {
-            strategy: if self.first_feasible {
-                Strategy::FirstFeasible
-            } else {
-                Strategy::AllNodes
-            },
-            names: if self.all_nodes {
-                usize::MAX
-            } else {
-                NODE_NAMES
-            },
             input_errors,
-            ..Settings::default()
+            ..self.settings()
+        };
+        let allocated = match self.output {
+            Output::Html => page::allocated(&lock(&cluster)),
+            _ => BTreeSet::new(),
         };
         let load = stopwatch.nanoseconds();
         let before = plugin.stats();
@@ -171,7 +115,7 @@ impl Simulate {
 
         let mut outcomes = scheduler.outcomes();
         outcomes.extend(unreadable_pods);
-        let mut cluster = cluster.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut cluster = lock(&cluster);
         warnings.extend(said_by_plugin(&mut cluster));
         let mut report = collect(&outcomes, scheduler.notes(), &cluster, start);
         warnings.append(&mut report.warnings);
@@ -185,7 +129,14 @@ impl Simulate {
                 counts: scheduler.counts(),
             });
         }
+        let contents = page::Contents {
+            source: &self.source(),
+            report: &report,
+            allocated: &allocated,
+            refusals: &[],
+        };
         match self.output {
+            Output::Html => page::write(contents, &cluster, streams.stdout)?,
             Output::Yaml => objects::write(&outcomes, &cluster, &uids, streams.stdout)?,
             Output::Json => json::write(&report, streams.stdout)?,
             Output::Table => table::write(&report, Detail::Short, streams.colour, streams.stdout)?,
@@ -200,12 +151,39 @@ impl Simulate {
         })
     }
 
+    /// The inputs, for people.
+    fn source(&self) -> String {
+        let name = |input: &PathBuf| match input.to_str() {
+            Some("-") => "standard input".to_owned(),
+            _ => input.display().to_string(),
+        };
+        let names: Vec<String> = self.inputs.iter().map(name).collect();
+        names.join(", ")
+    }
+
+    fn settings(&self) -> Settings {
+        Settings {
+            strategy: match self.first_feasible {
+                true => Strategy::FirstFeasible,
+                false => Strategy::AllNodes,
+            },
+            // The page tells of each node why it was refused.
+            names: match self.all_nodes || self.output == Output::Html {
+                true => usize::MAX,
+                false => NODE_NAMES,
+            },
+            ..Settings::default()
+        }
+    }
+
     /// What the JSON output holds already is not said again.
     fn talk(&self, report: &Report, streams: &mut Streams<'_>) -> anyhow::Result<()> {
         if self.output == Output::Json {
             return Ok(());
         }
-        table::write_warnings(report, streams.stderr)?;
+        if self.output != Output::Html {
+            table::write_warnings(report, streams.stderr)?;
+        }
         if !report.pods.is_empty() || self.output == Output::Yaml {
             writeln!(streams.stderr, "{}", report.summary())?;
         }
@@ -216,8 +194,12 @@ impl Simulate {
     }
 }
 
+fn lock(cluster: &Mutex<Cluster>) -> MutexGuard<'_, Cluster> {
+    cluster.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// What the plugin logged as a warning or worse; each text once, though every instance may have said it.
-fn said_by_plugin(cluster: &mut Cluster) -> Vec<WarningReport> {
+pub(super) fn said_by_plugin(cluster: &mut Cluster) -> Vec<WarningReport> {
     let mut said = BTreeSet::new();
     let mut warnings = Vec::new();
     for record in cluster.take_logs() {

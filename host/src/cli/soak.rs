@@ -1,8 +1,10 @@
 //! `dractl soak`.
 
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use anyhow::ensure;
+use clap::{Args, ValueEnum, value_parser};
 
 use super::built_in::{self, bytes_of, runtime};
 use super::sandbox::Sandbox;
@@ -17,15 +19,15 @@ pub(super) struct Soak {
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
 
-    /// Scheduling cycles to run
-    #[arg(long, value_name = "N", default_value_t = 10_000)]
+    /// Scheduling cycles to run; the few that it takes to let pods on their way arrive are not counted
+    #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = value_parser!(u64).range(1..))]
     cycles: u64,
 
     /// Swap the plugin after so many cycles; 0: only when a file changes
     #[arg(long, value_name = "N", default_value_t = 100)]
     swap_every: u64,
 
-    /// Cycles that a new version runs beside the active one before it serves, for a minute on the clock at most
+    /// Cycles that a new version runs beside the active one before it serves; fewer than --swap-every
     #[arg(long, value_name = "N", default_value_t = 5)]
     check: u32,
 
@@ -41,6 +43,10 @@ pub(super) struct Soak {
     #[arg(long, value_name = "PROFILE", default_value = "current")]
     profile: String,
 
+    /// Configuration of the plugins, instead of the one that says the profile: JSON, as they understand it
+    #[arg(long, value_name = "JSON", conflicts_with = "profile")]
+    config: Option<String>,
+
     #[command(flatten)]
     sandbox: Sandbox,
 
@@ -48,8 +54,8 @@ pub(super) struct Soak {
     #[arg(long)]
     real_time: bool,
 
-    /// Nodes of the cluster
-    #[arg(long, value_name = "N", default_value_t = Size::default().nodes)]
+    /// Nodes of the cluster; pods and devices are in proportion
+    #[arg(long, value_name = "N", default_value_t = Size::default().nodes, value_parser = value_parser!(u32).range(1..=1_000))]
     nodes: u32,
 
     /// Form of the output
@@ -67,6 +73,12 @@ enum Output {
 
 impl Soak {
     pub(super) fn run(&self, streams: &mut Streams<'_>) -> anyhow::Result<u8> {
+        ensure!(
+            self.swap_every == 0 || u64::from(self.check) < self.swap_every,
+            "--check {} takes as long as --swap-every {} allows, so that no version would ever serve",
+            self.check,
+            self.swap_every
+        );
         let mut versions = self.versions()?;
         let plan = self.plan();
         let stderr = &mut *streams.stderr;
@@ -74,9 +86,15 @@ impl Soak {
             // Nobody is left to tell if that fails.
             let _ = writeln!(
                 stderr,
-                "{} of {} cycles, {} swaps, {} violations",
-                report.cycles, plan.cycles, report.swaps, report.violations
+                "{} of {} cycles, {} pods bound, {} swaps, {} refused, {} violations",
+                report.cycles,
+                plan.cycles,
+                report.bound,
+                report.swaps,
+                report.refusals,
+                report.violations
             );
+            ControlFlow::Continue(())
         };
         let report = soak::run(&plan, &mut versions, &mut progress)?;
         match self.output {
@@ -94,7 +112,7 @@ impl Soak {
     }
 
     fn plan(&self) -> Plan {
-        let nodes = self.nodes.max(1);
+        let nodes = self.nodes;
         let size = Size::default();
         Plan {
             seed: self.seed,
@@ -102,8 +120,9 @@ impl Soak {
             swap_every: self.swap_every,
             check: SelfCheck {
                 cycles: self.check,
+                // The load never rests.
+                longest: u64::MAX,
                 accept_changes: self.accept_changes,
-                ..SelfCheck::default()
             },
             real_time: self.real_time,
             size: Size {
@@ -115,9 +134,12 @@ impl Soak {
     }
 
     fn versions(&self) -> anyhow::Result<Versions> {
-        let settings = self
-            .sandbox
-            .applied_to(built_in::settings(&self.profile, &[], None, true));
+        let mut settings =
+            self.sandbox
+                .applied_to(built_in::settings(&self.profile, &[], None, true));
+        if let Some(config) = &self.config {
+            settings.config = config.clone().into_bytes();
+        }
         let source = |file: Option<&PathBuf>| {
             let (bytes, name) = bytes_of(file.map(PathBuf::as_path))?;
             anyhow::Ok(Source {
@@ -133,6 +155,12 @@ impl Soak {
             .skip(1)
             .map(|file| source(Some(file)))
             .collect();
-        Ok(Versions::new(runtime()?, settings, first, others?)?)
+        let grant = settings.grant.clone();
+        let versions = Versions::new(runtime()?, settings, first, others?)?;
+        let slip = grant.undeclared(&versions.try_all()?);
+        match slip {
+            None => Ok(versions),
+            Some(slip) => Err(anyhow::anyhow!(slip)),
+        }
     }
 }

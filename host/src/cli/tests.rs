@@ -224,7 +224,7 @@ fn the_component_decides() {
 #[test]
 fn the_same_input_gives_the_same_bytes() {
     let text = [CLUSTER.to_owned(), pod("a"), pod("bb")].concat();
-    for output in ["table", "wide", "json", "yaml"] {
+    for output in ["table", "wide", "json", "yaml", "html"] {
         let [first, second] = [0, 1].map(|_| simulate(&text, &["-o", output]));
         assert_eq!((first.stdout, first.stderr), (second.stdout, second.stderr));
     }

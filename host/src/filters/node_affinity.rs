@@ -3,6 +3,8 @@
 //! Upstream: plugin NodeAffinity, `component-helpers/scheduling/corev1/nodeaffinity`, and `Requirement.Matches` of
 //! `apimachinery/pkg/labels`. What an API server would refuse is an error here too.
 
+use std::fmt;
+
 use serde_json::Value;
 
 use super::fields::{is_set, list_in, map_at, text_at};
@@ -144,7 +146,72 @@ impl NodeAffinity {
     }
 }
 
+/// A requirement that a node does not meet.
+pub(super) struct Unmet {
+    pub key: String,
+    pub wanted: String,
+    pub found: Option<String>,
+}
+
+impl NodeAffinity {
+    /// What a node does not meet: of the node selector everything, of the terms those of the one that comes nearest.
+    pub(super) fn unmet(&self, labels: &Labels, name: &str, names: &Names) -> Vec<Unmet> {
+        let found = |key: &Name| labels.get(key).map(|value| names.text(value).to_owned());
+        let differs = self
+            .selector
+            .iter()
+            .filter(|(key, value)| labels.get(key) != Some(value.id));
+        let mut unmet: Vec<Unmet> = differs
+            .map(|(key, value)| Unmet {
+                key: key.text.clone(),
+                wanted: value.text.clone(),
+                found: found(key),
+            })
+            .collect();
+        let terms = self.terms.iter().flatten();
+        let per_term = terms.map(|term| (term, term.unmet(labels, name, names)));
+        let nearest = per_term.min_by_key(|(term, unmet)| (term.is_empty(), unmet.len()));
+        match nearest {
+            Some((term, _)) if term.is_empty() => unmet.push(Unmet {
+                key: "nodeSelectorTerms".to_owned(),
+                wanted: "a term with requirements".to_owned(),
+                found: None,
+            }),
+            Some((_, list)) => unmet.extend(list),
+            None => {}
+        }
+        unmet
+    }
+}
+
 impl Term {
+    fn is_empty(&self) -> bool {
+        self.labels.is_empty() && self.names.is_empty()
+    }
+
+    /// A term without requirements has nothing unmet, and matches nothing all the same.
+    fn unmet(&self, labels: &Labels, name: &str, names: &Names) -> Vec<Unmet> {
+        let broken = self
+            .labels
+            .iter()
+            .filter(|(key, test)| !test.holds(labels.get(key), names));
+        let of_labels = broken.map(|(key, test)| Unmet {
+            key: key.text.clone(),
+            wanted: test.to_string(),
+            found: labels.get(key).map(|value| names.text(value).to_owned()),
+        });
+        let broken = self.names.iter().filter(|test| !test.holds(name));
+        let of_name = broken.map(|test| Unmet {
+            key: "metadata.name".to_owned(),
+            wanted: match test {
+                NameTest::Is(wanted) => wanted.clone(),
+                NameTest::IsNot(unwanted) => format!("not {unwanted}"),
+            },
+            found: Some(name.to_owned()),
+        });
+        of_labels.chain(of_name).collect()
+    }
+
     fn read(term: &Value) -> Result<Self, String> {
         let labels = each(term, "matchExpressions", |expression| {
             let key = text_at(expression, "key");
@@ -160,7 +227,7 @@ impl Term {
     }
 
     fn matches(&self, labels: &Labels, name: &str, names: &Names) -> bool {
-        !(self.labels.is_empty() && self.names.is_empty())
+        !self.is_empty()
             && self
                 .labels
                 .iter()
@@ -223,6 +290,24 @@ impl Test {
             Self::DoesNotExist => label.is_none(),
             Self::Gt(bound) => number().is_some_and(|number| number > *bound),
             Self::Lt(bound) => number().is_some_and(|number| number < *bound),
+        }
+    }
+}
+
+impl fmt::Display for Test {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let list = |values: &[Name]| {
+            let texts: Vec<&str> = values.iter().map(|value| value.text.as_str()).collect();
+            texts.join(", ")
+        };
+        match self {
+            Self::In(values) if values.len() == 1 => f.write_str(&list(values)),
+            Self::In(values) => write!(f, "one of {}", list(values)),
+            Self::NotIn(values) => write!(f, "none of {}", list(values)),
+            Self::Exists => f.write_str("set"),
+            Self::DoesNotExist => f.write_str("not set"),
+            Self::Gt(bound) => write!(f, "more than {bound}"),
+            Self::Lt(bound) => write!(f, "less than {bound}"),
         }
     }
 }

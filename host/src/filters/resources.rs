@@ -292,6 +292,16 @@ pub(super) struct Shortage {
     pub unresolvable: bool,
 }
 
+/// A resource of which a node has too little left.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Lack {
+    pub name: String,
+    /// In thousandths for CPU, else in units.
+    pub wanted: i128,
+    pub stated: i128,
+    pub used: i128,
+}
+
 /// Whether a pod fits into what is left of a node. `is_offered` tells whether any node states a resource.
 pub(super) fn check(
     pod: &Resources,
@@ -300,10 +310,9 @@ pub(super) fn check(
     is_offered: impl Fn(Id) -> bool,
 ) -> Result<(), Shortage> {
     let native = [
-        (CPU, pod.cpu, allocatable.cpu, used.cpu),
-        (MEMORY, pod.memory, allocatable.memory, used.memory),
+        (pod.cpu, allocatable.cpu, used.cpu),
+        (pod.memory, allocatable.memory, used.memory),
         (
-            EPHEMERAL_STORAGE,
             pod.ephemeral_storage,
             allocatable.ephemeral_storage,
             used.ephemeral_storage,
@@ -317,7 +326,7 @@ pub(super) fn check(
     let fits = !too_many
         && native
             .iter()
-            .all(|(_, wanted, stated, used)| !exceeds(*wanted, stated.map(|stated| stated - used)))
+            .all(|(wanted, stated, used)| !exceeds(*wanted, stated.map(|stated| stated - used)))
         && allocatable.others.as_ref().is_none_or(|stated| {
             pod.others.iter().all(|(name, wanted)| {
                 *wanted <= find(stated, name.id) - find(&used.others, name.id)
@@ -325,51 +334,61 @@ pub(super) fn check(
             })
         });
     if fits {
-        Ok(())
-    } else {
-        Err(shortage(pod, allocatable, used, &native, is_offered))
+        return Ok(());
     }
+    let lacks = lacks(pod, allocatable, used, is_offered);
+    let reason = |lack: &Lack| match lack.name.as_str() {
+        PODS => "Too many pods".to_owned(),
+        name => format!("Insufficient {name}"),
+    };
+    Err(Shortage {
+        reasons: lacks.iter().map(reason).collect(),
+        unresolvable: lacks.iter().any(|lack| lack.wanted > lack.stated),
+    })
 }
 
+/// Everything of which there is too little, in upstream's order.
 #[cold]
-fn shortage(
+pub(super) fn lacks(
     pod: &Resources,
     allocatable: &Allocatable,
     used: &Used,
-    native: &[(&str, i128, Option<i128>, i128)],
     is_offered: impl Fn(Id) -> bool,
-) -> Shortage {
-    let mut shortage = Shortage {
-        reasons: Vec::new(),
-        unresolvable: false,
-    };
-    if let Some(allowed) = allocatable.pods
-        && used.pods + 1 > allowed
-    {
-        shortage.reasons.push("Too many pods".to_owned());
-        shortage.unresolvable |= allowed < 1;
-    }
-    let mut compare = |name: &str, wanted: i128, stated: i128, used: i128| {
-        if wanted > 0 && wanted > stated - used {
-            shortage.reasons.push(format!("Insufficient {name}"));
-            shortage.unresolvable |= wanted > stated;
+) -> Vec<Lack> {
+    let mut lacks = Vec::new();
+    let mut compare = |name: &str, wanted: i128, stated: Option<i128>, used: i128| {
+        if let Some(stated) = stated
+            && wanted > 0
+            && wanted > stated - used
+        {
+            let name = name.to_owned();
+            lacks.push(Lack {
+                name,
+                wanted,
+                stated,
+                used,
+            });
         }
     };
-    for (name, wanted, stated, used) in native {
-        if let Some(stated) = stated {
-            compare(name, *wanted, *stated, *used);
-        }
-    }
+    compare(PODS, 1, allocatable.pods, used.pods);
+    compare(CPU, pod.cpu, allocatable.cpu, used.cpu);
+    compare(MEMORY, pod.memory, allocatable.memory, used.memory);
+    compare(
+        EPHEMERAL_STORAGE,
+        pod.ephemeral_storage,
+        allocatable.ephemeral_storage,
+        used.ephemeral_storage,
+    );
     if let Some(stated) = &allocatable.others {
         let checked = pod.others.iter();
         for (name, wanted) in checked.filter(|(name, _)| is_checked(name, &is_offered)) {
             compare(
                 &name.text,
                 *wanted,
-                find(stated, name.id),
+                Some(find(stated, name.id)),
                 find(&used.others, name.id),
             );
         }
     }
-    shortage
+    lacks
 }

@@ -17,10 +17,26 @@ pub(super) struct Taint {
     effect: Effect,
 }
 
+impl Taint {
+    /// The API's name of the effect.
+    pub fn effect(&self) -> &'static str {
+        self.effect.name()
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Effect {
     NoSchedule,
     NoExecute,
+}
+
+impl Effect {
+    fn name(self) -> &'static str {
+        match self {
+            Self::NoSchedule => "NoSchedule",
+            Self::NoExecute => "NoExecute",
+        }
+    }
 }
 
 /// The taints of a node that keep pods from being scheduled; `PreferNoSchedule` does not.
@@ -89,22 +105,18 @@ impl Toleration {
     }
 
     fn tolerates(&self, key: &str, value: &str, effect: Effect) -> bool {
-        let effect_name = match effect {
-            Effect::NoSchedule => "NoSchedule",
-            Effect::NoExecute => "NoExecute",
-        };
-        (self.effect.is_empty() || self.effect == effect_name)
+        (self.effect.is_empty() || self.effect == effect.name())
             && (self.key.is_empty() || self.key == key)
             && self.value.as_ref().is_none_or(|wanted| wanted == value)
     }
 }
 
-/// The first taint that the pod does not tolerate.
+/// The taints that the pod does not tolerate.
 pub(super) fn untolerated<'t>(
     taints: &'t [Taint],
-    tolerations: &[Toleration],
-) -> Option<&'t Taint> {
-    taints.iter().find(|taint| {
+    tolerations: &'t [Toleration],
+) -> impl Iterator<Item = &'t Taint> {
+    taints.iter().filter(|taint| {
         !tolerations
             .iter()
             .any(|one| one.tolerates(&taint.key, &taint.value, taint.effect))

@@ -21,11 +21,14 @@ fn node(name: &str, labels: Value, spec: Value, status: Value) -> Object {
     )
 }
 
-/// `plugin: reason` of the verdict on one node; empty if it passes.
+/// `plugin: reason` of the verdict on one node; empty if it passes. There are obstacles exactly where it does not.
 fn verdict(filters: &Filters, pod: &Object) -> String {
     let requirements = filters
         .prepare(pod)
         .unwrap_or_else(|error| panic!("{error}"));
+    let passes = filters.check(&requirements, 0).is_ok();
+    let obstacles = filters.obstacles(&requirements, 0);
+    assert_eq!(passes, obstacles.is_empty(), "{obstacles:?}");
     filters.check(&requirements, 0).map_or_else(
         |no| format!("{}: {}", no.plugin, no.reason),
         |()| String::new(),

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::Label;
+use super::{Label, SECOND};
 use crate::plugin::PluginError;
 
 /// One event in the life of generations.
@@ -47,11 +47,13 @@ pub enum Notice {
         /// How.
         error: PluginError,
     },
-    /// It failed too often: no cycle begins before this time on the clock, in nanoseconds.
+    /// It failed too often: no cycle begins for a while.
     Resting {
         /// Which one.
         generation: Label,
-        /// Until when.
+        /// How long, in nanoseconds.
+        length: u64,
+        /// Until when on the clock, in nanoseconds.
         until: u64,
     },
     /// It did not finish in time: the attempts are undone on fresh instances of it.
@@ -78,9 +80,12 @@ impl fmt::Display for Notice {
             Self::Failed { generation, error } => {
                 write!(f, "{generation} failed in {}: {}", error.call, error.cause)
             }
-            Self::Resting { generation, until } => write!(
+            Self::Resting {
+                generation, length, ..
+            } => write!(
                 f,
-                "{generation} failed too often, no pod is tried before {until} ns on the clock"
+                "{generation} failed too often, no pod is tried for {} s",
+                *length as f64 / SECOND as f64
             ),
             Self::Expired { generation, pods } => write!(
                 f,

@@ -91,7 +91,9 @@ fn word(notice: &Notice) -> String {
         Notice::Switched { from, to } => format!("switched {} {}", from.number, to.number),
         Notice::RolledBack { from, to, .. } => format!("rolled back {} {}", from.number, to.number),
         Notice::Failed { generation, .. } => format!("failed {}", generation.number),
-        Notice::Resting { generation, until } => format!("resting {} {until}", generation.number),
+        Notice::Resting {
+            generation, until, ..
+        } => format!("resting {} {until}", generation.number),
         Notice::Expired { generation, pods } => {
             format!("expired {} {}", generation.number, pods.join(" "))
         }
@@ -332,6 +334,68 @@ fn many_failures_in_a_row_are_followed_by_rests_that_double() {
     let rests = [SECOND, 3 * SECOND, 6 * SECOND].map(|until| format!("resting 1 {until}"));
     assert_eq!(resting[..3], rests);
     assert_eq!(bench.bound(), ["f"]);
+}
+
+#[test]
+fn a_plugin_that_rests_is_not_started_for_gates_and_hints_either() {
+    let policy = Policy {
+        restarts: 1,
+        first_rest: SECOND,
+        longest_rest: SECOND,
+        ..Policy::default()
+    };
+    let dies_at_the_gate = Script {
+        pre_enqueue: Box::new(|pod| match pod.id().name.as_ref() {
+            "z" => Ok(Status::success()),
+            _ => Err(trap("pre-enqueue")),
+        }),
+        interests: vec![crate::plugin::Interest {
+            kind: thing("t").id().kind.clone(),
+            actions: vec![crate::plugin::Action::Add],
+            hinted: true,
+        }],
+        ..Script::default()
+    };
+    let plugin = version("1", dies_at_the_gate);
+    let instances = |plugin: &Fake| {
+        let calls = plugin.calls();
+        calls.iter().filter(|call| *call == "instance").count()
+    };
+    let mut bench = bench(plugin.clone(), vec![node("n")], policy);
+    // One to ask for events; one failure is free, and with the second the rest begins.
+    bench
+        .cluster
+        .lock()
+        .unwrap()
+        .load(["a", "b", "c", "z"].map(pod).into());
+    let mut none = |_: &[Task]| 0;
+    bench.scheduler.step(&mut none);
+    assert_eq!(bench.now(), SECOND, "it waited for the end of the rest");
+    // `c` was asked then, and killed the third.
+    assert_eq!(instances(&plugin), 3);
+    // Events and more pods start nothing.
+    bench
+        .cluster
+        .lock()
+        .unwrap()
+        .load(vec![thing("t"), pod("d")]);
+    let before = instances(&plugin);
+    bench.scheduler.step(&mut none);
+    assert!(instances(&plugin) <= before + 1, "{:?}", plugin.calls());
+    bench.run();
+    // One start for each that kills it, one after the other, and the last pod gets its node.
+    assert_eq!(bench.bound(), ["z"]);
+    assert!(instances(&plugin) <= 10, "{:?}", plugin.calls());
+    let told = bench.scheduler.outcomes();
+    assert!(told.len() == 5, "{told:?}");
+    let notices = bench.scheduler.take_notices();
+    let resting = notices
+        .iter()
+        .find(|notice| matches!(notice, Notice::Resting { .. }));
+    assert_eq!(
+        resting.map(ToString::to_string).as_deref(),
+        Some("generation 1 (Fake 1) failed too often, no pod is tried for 1 s")
+    );
 }
 
 #[test]

@@ -90,6 +90,8 @@ impl Advisor {
         let size = |finding: &advice::Finding| {
             finding.path.len() + finding.message.len() + finding.remedy.len()
         };
+        let count = findings.as_ref().map_or(0, Vec::len);
+        self.instance.check_results("lint", "findings", count)?;
         self.check("lint", findings.iter().flatten().map(size).sum())?;
         Ok(findings.map(|findings| findings.into_iter().map(finding).collect()))
     }

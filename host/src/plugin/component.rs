@@ -9,6 +9,7 @@ use super::instance::{Indices, Live};
 use super::limits::Limits;
 use super::scheduling::Scheduling;
 use super::state::{Shared, State};
+use super::stats::Counted;
 use crate::plugin::{
     BindingCall, BindingRun, CallStats, Description, Exports, Plugin, PluginError,
     SchedulingInstance, SharedServices,
@@ -21,6 +22,7 @@ pub(super) struct Parts {
     pub indices: Indices,
     pub binding: Option<BindingPre>,
     pub config: Vec<u8>,
+    pub _counted: Counted,
 }
 
 /// A plugin that is a component. Cheap to clone; the code is freed with the last clone and the last instance.

@@ -10,6 +10,8 @@ use std::time::Duration;
 
 use wasmtime::{Cache, CacheConfig, Config, Engine};
 
+use super::stats::{Census, Living};
+
 /// Length of a tick, the unit of deadlines.
 const TICK: Duration = Duration::from_millis(10);
 /// Stack of the code of a component. A thread of a test has 2 MiB, which must hold this and the host's own frames.
@@ -35,6 +37,7 @@ pub struct Runtime {
     engine: Engine,
     ticks: Arc<AtomicU64>,
     cache: Option<Cache>,
+    living: Arc<Living>,
 }
 
 impl Runtime {
@@ -65,6 +68,7 @@ impl Runtime {
             engine,
             ticks,
             cache,
+            living: Arc::default(),
         })
     }
 
@@ -73,6 +77,15 @@ impl Runtime {
         self.cache
             .as_ref()
             .map_or((0, 0), |cache| (cache.cache_hits(), cache.cache_misses()))
+    }
+
+    /// What exists now of everything that was loaded with it.
+    pub fn census(&self) -> Census {
+        self.living.census()
+    }
+
+    pub(super) fn living(&self) -> &Arc<Living> {
+        &self.living
     }
 
     pub(super) fn engine(&self) -> &Engine {

@@ -16,22 +16,79 @@ pub struct Grant {
 }
 
 impl Grant {
-    /// The first thing that a plugin declares and is not granted, as the rest of a sentence.
+    /// Everything that a plugin declares and is not granted, as the rest of a sentence.
     pub(super) fn refusal(&self, description: &Description) -> Option<String> {
-        let lacks = |granted: &Option<BTreeSet<String>>, kind: &str| {
-            granted.as_ref().is_some_and(|kinds| !kinds.contains(kind))
+        let lacks = |does: &str, granted: &Option<BTreeSet<String>>, declared: BTreeSet<&str>| {
+            let granted = granted.as_ref()?;
+            let lacking: Vec<&str> = declared
+                .into_iter()
+                .filter(|kind| !granted.contains(*kind))
+                .collect();
+            (!lacking.is_empty()).then(|| format!("{does} {}", lacking.join(", ")))
         };
-        description.accesses.iter().find_map(|access| {
-            let kind = access.kind.as_str();
-            if access.read && lacks(&self.read, kind) {
-                Some(format!("read {kind}"))
-            } else if !access.verbs.is_empty() && lacks(&self.write, kind) {
-                Some(format!("write {kind}"))
-            } else {
-                None
-            }
-        })
+        let lacking: Vec<String> = [
+            lacks("read", &self.read, read([description])),
+            lacks("write", &self.write, written([description])),
+        ]
+        .into_iter()
+        .flatten()
+        .collect();
+        (!lacking.is_empty()).then(|| lacking.join(" and "))
     }
+
+    /// The first kind that is granted and that none of the plugins declares, which is a slip: a sentence with the nearest names.
+    pub fn undeclared<'a>(
+        &self,
+        plugins: impl IntoIterator<Item = &'a Description> + Clone,
+    ) -> Option<String> {
+        let slip = |does: &str, granted: &Option<BTreeSet<String>>, declared: BTreeSet<&str>| {
+            let mut granted = granted.iter().flatten();
+            let kind = granted.find(|kind| !declared.contains(kind.as_str()))?;
+            let mut nearest: Vec<&str> = declared.into_iter().collect();
+            nearest.sort_by_key(|name| distance(name, kind));
+            nearest.truncate(NEAREST);
+            let known = match nearest.is_empty() {
+                true => format!("it {does}s nothing"),
+                false => format!("the nearest names are {}", nearest.join(", ")),
+            };
+            Some(format!(
+                "the plugin does not declare that it may {does} {kind:?}; {known}"
+            ))
+        };
+        slip("read", &self.read, read(plugins.clone()))
+            .or_else(|| slip("write", &self.write, written(plugins)))
+    }
+}
+
+/// How many names are offered instead of an unknown one.
+const NEAREST: usize = 3;
+
+fn read<'a>(plugins: impl IntoIterator<Item = &'a Description>) -> BTreeSet<&'a str> {
+    let accesses = plugins.into_iter().flat_map(|plugin| &plugin.accesses);
+    let read = accesses.filter(|access| access.read);
+    read.map(|access| access.kind.as_str()).collect()
+}
+
+fn written<'a>(plugins: impl IntoIterator<Item = &'a Description>) -> BTreeSet<&'a str> {
+    let accesses = plugins.into_iter().flat_map(|plugin| &plugin.accesses);
+    let written = accesses.filter(|access| !access.verbs.is_empty());
+    written.map(|access| access.kind.as_str()).collect()
+}
+
+/// Letters to insert, delete or replace (Levenshtein).
+fn distance(one: &str, other: &str) -> usize {
+    let other: Vec<char> = other.chars().take(200).collect();
+    let mut row: Vec<usize> = (0..=other.len()).collect();
+    for letter in one.chars().take(200) {
+        let mut diagonal = row[0];
+        row[0] += 1;
+        for (column, &against) in other.iter().enumerate() {
+            let replaced = diagonal + usize::from(letter != against);
+            diagonal = row[column + 1];
+            row[column + 1] = replaced.min(diagonal + 1).min(row[column] + 1);
+        }
+    }
+    row[other.len()]
 }
 
 #[cfg(test)]
@@ -76,5 +133,55 @@ mod tests {
         };
         assert_eq!(nodes.refusal(&reader), None);
         assert_eq!(nodes.refusal(&writer).as_deref(), Some("write Pod"));
+    }
+
+    #[test]
+    fn everything_that_is_lacking_is_named_at_once() {
+        let mut all = wants("Node", true, Vec::new());
+        for (kind, read) in [("Pod", true), ("Lease", false), ("Binding", false)] {
+            all.accesses
+                .extend(wants(kind, read, vec![Verb::Update]).accesses);
+        }
+        let grant = Grant {
+            read: only("Secret"),
+            write: only("Lease"),
+        };
+        assert_eq!(
+            grant.refusal(&all).as_deref(),
+            Some("read Node, Pod and write Binding, Pod")
+        );
+    }
+
+    #[test]
+    fn a_kind_that_nobody_declares_is_a_slip() {
+        let (reader, writer) = (
+            wants("Node", true, Vec::new()),
+            wants("Pod", false, vec![Verb::Update]),
+        );
+        let both = [&reader, &writer];
+        let read = |kind: &str| Grant {
+            read: only(kind),
+            write: None,
+        };
+        assert_eq!(read("Node").undeclared(both), None);
+        assert_eq!(Grant::default().undeclared(both), None);
+        assert_eq!(
+            read("Nodes").undeclared(both).as_deref(),
+            Some(
+                "the plugin does not declare that it may read \"Nodes\"; the nearest names are Node"
+            )
+        );
+        let writes = Grant {
+            read: None,
+            write: only("Node"),
+        };
+        assert_eq!(
+            writes.undeclared([&reader]).as_deref(),
+            Some("the plugin does not declare that it may write \"Node\"; it writes nothing")
+        );
+        // Insert, delete, replace.
+        for (one, other, letters) in [("", "abc", 3), ("abc", "bc", 1), ("Pod", "Node", 2)] {
+            assert_eq!(distance(one, other), letters, "{one} {other}");
+        }
     }
 }

@@ -27,6 +27,8 @@ pub struct Limits {
     pub node_microseconds: u64,
     /// Bytes of the statuses, or of the plan, that a call returns.
     pub output_bytes: usize,
+    /// Entries of a list that a call returns: statuses with their reasons, nodes, events, findings.
+    pub results: usize,
     /// Bytes of what a call of `explain` or `advice` returns.
     pub report_bytes: usize,
     /// Bytes that a call writes to the log, standard error included; more is dropped and counted.
@@ -48,6 +50,7 @@ impl Default for Limits {
             node_microseconds: 1_000,
             // A plan holds a claim with its configuration, and the API server takes objects of more than a megabyte.
             output_bytes: 16 << 20,
+            results: 100_000,
             report_bytes: 64 << 20,
             log_bytes: 64 << 10,
             log_message_bytes: 4 << 10,

@@ -19,7 +19,7 @@ use super::instance::{Call, Indices, Live};
 use super::limits::Limits;
 use super::nothing::NoServices;
 use super::state::{Phase, Shared, State};
-use super::stats::Counters;
+use super::stats::{Counted, Counters, Sort};
 use super::verify::{Unusable, verify};
 use super::{suspend, wasi};
 use crate::plugin::{Description, Fault, PluginError, SharedServices};
@@ -64,8 +64,13 @@ pub enum Problem {
     File(Unusable),
     /// With what it did when it was tried.
     Start(PluginError),
-    /// It declares something that it is not granted: the rest of a sentence.
-    Grant(String),
+    /// It declares something that it is not granted.
+    Grant {
+        /// All of that, as the rest of a sentence.
+        what: String,
+        /// What is granted and was not declared, which may be why: a sentence.
+        slip: Option<String>,
+    },
 }
 
 impl fmt::Display for LoadError {
@@ -83,10 +88,13 @@ impl fmt::Display for Problem {
                 "the plugin does not start: {}: {}",
                 failed.call, failed.cause
             ),
-            Self::Grant(what) => write!(
-                f,
-                "the plugin declares that it may {what}, which it is not granted"
-            ),
+            Self::Grant { what, slip } => {
+                write!(
+                    f,
+                    "the plugin declares that it may {what}, which it is not granted"
+                )?;
+                slip.iter().try_for_each(|slip| write!(f, "; {slip}"))
+            }
         }
     }
 }
@@ -137,7 +145,7 @@ fn load(
 
     let mut shared = Shared {
         limits: settings.limits.clone(),
-        counters: Arc::new(Counters::default()),
+        counters: Arc::new(Counters::within(runtime.living())),
         description: Description {
             name: file.to_owned(),
             ..Description::default()
@@ -148,7 +156,10 @@ fn load(
     let services: SharedServices = Arc::new(Mutex::new(NoServices));
     shared.description = describe(&Arc::new(shared.clone()), &services, &pre, &indices)?;
     if let Some(what) = settings.grant.refusal(&shared.description) {
-        return Err(Problem::Grant(what));
+        return Err(Problem::Grant {
+            what,
+            slip: settings.grant.undeclared([&shared.description]),
+        });
     }
     let shared = Arc::new(shared);
     Live::new(&shared, &services, &pre, &indices)?.configure(&settings.config)?;
@@ -161,6 +172,7 @@ fn load(
         indices,
         binding,
         config: settings.config.clone(),
+        _counted: Counted::new(runtime.living(), Sort::Component),
     }))
 }
 

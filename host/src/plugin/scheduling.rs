@@ -10,6 +10,7 @@ use super::contract::imports::types;
 use super::convert;
 use super::instance::{Call, Functions, Live};
 use super::state::{Phase, State, Stream, lock};
+use super::stats::{Counted, Living, Sort};
 use crate::object::Object;
 use crate::plugin::{
     Answers, CycleId, Fault, Hint, Interest, Nomination, ObjectEvent, PluginError, Progress,
@@ -25,11 +26,14 @@ pub(super) struct Scheduling {
     cycles: BTreeMap<u64, Cycle>,
     next_cycle: u64,
     output_bytes: usize,
+    results: usize,
+    living: Arc<Living>,
 }
 
 struct Cycle {
     resource: ResourceAny,
     pod: Arc<str>,
+    _counted: Counted,
 }
 
 impl Scheduling {
@@ -41,6 +45,8 @@ impl Scheduling {
             cycles: BTreeMap::new(),
             next_cycle: 1,
             output_bytes: shared.limits.output_bytes,
+            results: shared.limits.results,
+            living: shared.counters.living.clone(),
         }
     }
 
@@ -70,7 +76,7 @@ impl Scheduling {
         (name, phase, nodes): (&'static str, Phase, usize),
         function: impl FnOnce(&mut Store<State>, &Functions, ResourceAny) -> wasmtime::Result<R>,
     ) -> Result<R, PluginError> {
-        let Some(Cycle { resource, pod }) = self.cycles.get(&cycle.0) else {
+        let Some(Cycle { resource, pod, .. }) = self.cycles.get(&cycle.0) else {
             return Err(self.error(
                 Fault::Contract,
                 name,
@@ -109,17 +115,15 @@ impl Scheduling {
         self.cycles.clear();
     }
 
-    /// Refuses statuses that are too long for anybody to read.
+    /// Refuses statuses that are too many or too long for anybody to read.
     fn statuses(
         &mut self,
         call: &str,
         statuses: Vec<types::Status>,
     ) -> Result<Vec<Status>, PluginError> {
-        let size = statuses
-            .iter()
-            .flat_map(|status| &status.reasons)
-            .map(String::len)
-            .sum();
+        let reasons = statuses.iter().flat_map(|status| &status.reasons);
+        let (size, count) = (reasons.clone().map(String::len).sum(), reasons.count());
+        self.check_results(call, "statuses and reasons", statuses.len() + count)?;
         self.check_size(call, "statuses", size)?;
         Ok(statuses.into_iter().map(convert::status).collect())
     }
@@ -147,6 +151,24 @@ impl Scheduling {
                 Fault::Output,
                 call,
                 format!("returned {size} bytes of {what}, the limit is {limit}"),
+            ),
+        }
+    }
+
+    /// A list of millions of empty entries has no size to speak of, and costs the host all the same.
+    pub(super) fn check_results(
+        &mut self,
+        call: &str,
+        what: &str,
+        count: usize,
+    ) -> Result<(), PluginError> {
+        let limit = self.results;
+        match count <= limit {
+            true => Ok(()),
+            false => self.reject(
+                Fault::Output,
+                call,
+                format!("returned {count} {what}, the limit is {limit}"),
             ),
         }
     }
@@ -203,14 +225,18 @@ pub(super) fn aside<'a>(name: &'static str, pod: &'a str) -> Call<'a> {
 
 impl SchedulingInstance for Scheduling {
     fn events_to_register(&mut self) -> Result<Vec<Interest>, PluginError> {
-        let interests =
-            self.call(
-                aside("events-to-register", ""),
-                |store, functions| match &functions.enqueue {
-                    Some(enqueue) => enqueue.call_events_to_register(store),
-                    None => Ok(Vec::new()),
-                },
-            )?;
+        let name = "events-to-register";
+        let interests = self.call(aside(name, ""), |store, functions| {
+            match &functions.enqueue {
+                Some(enqueue) => enqueue.call_events_to_register(store),
+                None => Ok(Vec::new()),
+            }
+        })?;
+        let actions: usize = interests
+            .iter()
+            .map(|interest| interest.actions.len())
+            .sum();
+        self.check_results(name, "events and actions", interests.len() + actions)?;
         Ok(interests.into_iter().map(convert::interest).collect())
     }
 
@@ -291,10 +317,15 @@ impl SchedulingInstance for Scheduling {
                 format!("has not read {what} up to revision {at}"),
             );
         }
-        let mut scope = convert::scope(begun.scope);
-        if let Scope::Rejected(status) = &mut scope {
-            let size = status.reasons.iter().map(String::len).sum();
-            self.check_size(name, "statuses", size)?;
+        let scope = convert::scope(begun.scope);
+        match &scope {
+            Scope::Rejected(status) => {
+                let size = status.reasons.iter().map(String::len).sum();
+                self.check_results(name, "reasons", status.reasons.len())?;
+                self.check_size(name, "statuses", size)?;
+            }
+            Scope::Only(nodes) => self.check_results(name, "nodes", nodes.len())?,
+            Scope::AllNodes | Scope::Skip => {}
         }
         let id = self.next_cycle;
         self.next_cycle += 1;
@@ -303,6 +334,7 @@ impl SchedulingInstance for Scheduling {
             Cycle {
                 resource: begun.cycle,
                 pod: uid,
+                _counted: Counted::new(&self.living, Sort::Resource),
             },
         );
         Ok((CycleId(id), scope))

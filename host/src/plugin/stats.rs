@@ -1,4 +1,4 @@
-//! What calls of a plugin cost, counted over all its instances.
+//! What calls of a plugin cost, counted over all its instances, and what of everything that was loaded still exists.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -51,9 +51,72 @@ impl CallStats {
     }
 }
 
+/// What exists now of all that a runtime has loaded. After a swap it must come back to what it was.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Census {
+    /// Compiled components.
+    pub components: u64,
+    /// Stores, with one instance each.
+    pub stores: u64,
+    /// Guest-owned resources: cycles that have not ended.
+    pub resources: u64,
+}
+
+/// Counts for a [`Census`].
+#[derive(Debug, Default)]
+pub(super) struct Living {
+    components: AtomicU64,
+    stores: AtomicU64,
+    resources: AtomicU64,
+}
+
+impl Living {
+    pub fn census(&self) -> Census {
+        Census {
+            components: self.components.load(Relaxed),
+            stores: self.stores.load(Relaxed),
+            resources: self.resources.load(Relaxed),
+        }
+    }
+
+    fn count(&self, sort: Sort) -> &AtomicU64 {
+        match sort {
+            Sort::Component => &self.components,
+            Sort::Store => &self.stores,
+            Sort::Resource => &self.resources,
+        }
+    }
+}
+
+/// What is counted.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Sort {
+    Component,
+    Store,
+    Resource,
+}
+
+/// Counts one thing for as long as it exists.
+pub(super) struct Counted(Arc<Living>, Sort);
+
+impl Counted {
+    pub fn new(living: &Arc<Living>, sort: Sort) -> Self {
+        living.count(sort).fetch_add(1, Relaxed);
+        Self(living.clone(), sort)
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.0.count(self.1).fetch_sub(1, Relaxed);
+    }
+}
+
 /// Counters of one loaded component.
 #[derive(Debug, Default)]
 pub(super) struct Counters {
+    /// Of the whole runtime.
+    pub living: Arc<Living>,
     crossings: AtomicU64,
     objects_in: AtomicU64,
     bytes_in: AtomicU64,
@@ -69,6 +132,13 @@ pub(super) struct Counters {
 const COUNTS: usize = 32;
 
 impl Counters {
+    pub fn within(living: &Arc<Living>) -> Self {
+        Self {
+            living: living.clone(),
+            ..Self::default()
+        }
+    }
+
     /// An exported call, or a part of one between two suspensions, took this long.
     pub fn export(&self, elapsed: Duration) {
         self.nanoseconds.fetch_add(nanoseconds(elapsed), Relaxed);
@@ -145,12 +215,16 @@ fn nanoseconds(elapsed: Duration) -> u64 {
 }
 
 /// Counts an instance for as long as it exists.
-pub(super) struct Alive(Arc<Counters>);
+pub(super) struct Alive(
+    Arc<Counters>,
+    #[allow(dead_code, reason = "counts until it is dropped")] Counted,
+);
 
 impl Alive {
     pub fn new(counters: Arc<Counters>) -> Self {
         counters.live_instances.fetch_add(1, Relaxed);
-        Self(counters)
+        let counted = Counted::new(&counters.living, Sort::Store);
+        Self(counters, counted)
     }
 }
 

@@ -4,6 +4,7 @@
 use std::fmt;
 
 use wasmparser::{Chunk, Encoding, Parser, Payload};
+use wasmtime::Engine;
 
 use super::contract::{PACKAGE, TRACK};
 
@@ -17,6 +18,8 @@ pub enum Unusable {
     Empty,
     /// Another kind of file.
     NotWasm,
+    /// Code that an engine compiled, perhaps this one. It would be run as it is, so nothing of that comes from outside.
+    Compiled,
     /// A module, not a component.
     CoreModule,
     /// It ends in the middle.
@@ -40,6 +43,10 @@ impl fmt::Display for Unusable {
         match self {
             Self::Empty => write!(f, "the file is empty"),
             Self::NotWasm => write!(f, "this is not a WebAssembly file"),
+            Self::Compiled => write!(
+                f,
+                "this is compiled code, which is never taken from a file; give the component that it was compiled from"
+            ),
             Self::CoreModule => write!(
                 f,
                 "this is a core WebAssembly module, not a component; build it for wasm32-wasip2 or run `wasm-tools component new`"
@@ -106,7 +113,10 @@ pub(super) fn outer_names(bytes: &[u8]) -> Result<Names, Unusable> {
     }
     let magic = MAGIC.len().min(bytes.len());
     if bytes[..magic] != MAGIC[..magic] {
-        return Err(Unusable::NotWasm);
+        return Err(match Engine::detect_precompiled(bytes) {
+            Some(_) => Unusable::Compiled,
+            None => Unusable::NotWasm,
+        });
     }
     let mut names = Names::default();
     let mut parser = Parser::new(0);
@@ -233,4 +243,30 @@ fn is_known_import(name: &str) -> bool {
     ];
     name.starts_with("wasi:")
         || in_package(name).is_some_and(|(interface, _)| OFFERED.contains(&interface))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plugin::{CompileCache, Problem, Runtime, Settings};
+
+    #[test]
+    fn compiled_code_is_refused_even_if_this_engine_made_it() {
+        let runtime = Runtime::new(&CompileCache::Off).unwrap();
+        // The smallest component.
+        let component = b"\0asm\x0d\0\x01\0";
+        let compiled = runtime.engine().precompile_component(component).unwrap();
+        let refused = |bytes: &[u8]| {
+            let error = runtime.load(bytes, "x.cwasm", &Settings::default());
+            error.map(|_| ()).unwrap_err()
+        };
+        assert_eq!(
+            refused(&compiled).problem,
+            Problem::File(Unusable::Compiled)
+        );
+        assert_eq!(
+            refused(component).problem,
+            Problem::File(Unusable::World(Vec::new()))
+        );
+    }
 }

@@ -22,6 +22,8 @@ pub struct Gate {
     pub plugin: Arc<str>,
     /// Why.
     pub status: Status,
+    /// It was not asked, because it rests: when to ask. Absent: events are waited for.
+    pub ask_at: Option<Time>,
 }
 
 /// Who is to blame for a failed attempt. Both empty: it ended in an error, which says nothing about the pod.
@@ -77,6 +79,9 @@ pub struct QueuedPod {
 
 impl QueuedPod {
     pub(super) fn backoff_ends(&self) -> Time {
+        if let Some(at) = self.gate.as_ref().and_then(|gate| gate.ask_at) {
+            return at;
+        }
         let doublings = self.attempts.saturating_sub(1).min(10);
         self.since
             .saturating_add((INITIAL_BACKOFF << doublings).min(MAX_BACKOFF))

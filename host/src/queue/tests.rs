@@ -18,6 +18,7 @@ impl Advisor for Answers {
     fn pre_enqueue(&mut self, pod: &Object) -> Result<(), Gate> {
         match self.gated.contains(&pod.id().name.as_ref()) {
             true => Err(Gate {
+                ask_at: None,
                 plugin: "P".into(),
                 status: Status::new(Code::UnschedulableAndUnresolvable, "gated"),
             }),

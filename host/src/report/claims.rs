@@ -1,6 +1,6 @@
 //! The claims of a pod, read from the objects as they are at the end.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -61,6 +61,108 @@ pub fn lacks_generated_claim(pod: &Object) -> bool {
                 .is_some();
         is_generated && status_entry(entry, &statuses).is_none()
     })
+}
+
+/// One entry of a pod's claims.
+pub struct Entry<'a> {
+    /// The pod's name for it.
+    pub name: String,
+    /// Name of the claim, if it has one.
+    pub claim: Option<String>,
+    /// Name of the template, if it is made from one.
+    pub template: Option<String>,
+    /// The claim; its template where there is no claim yet.
+    pub object: Option<&'a Object>,
+}
+
+/// Every entry of the pod, with what it stands for.
+pub fn entries_of<'a>(pod: &Object, cluster: &'a Cluster) -> Vec<Entry<'a>> {
+    let statuses = statuses(pod);
+    let one = |entry: &Value| {
+        let claim = claim_name(entry, &statuses);
+        let template = entry
+            .get("resourceClaimTemplateName")
+            .and_then(Value::as_str);
+        let made_from = |template: &str| {
+            let found = cluster.entry(&Kind::new(TEMPLATE), &pod.id().namespace, template);
+            found.map(|entry| &entry.object)
+        };
+        Entry {
+            name: text(entry, "name"),
+            claim: claim.map(str::to_owned),
+            template: template.map(str::to_owned),
+            object: match claim {
+                Some(claim) => object(pod, claim, cluster),
+                None => template.and_then(made_from),
+            },
+        }
+    };
+    entries(pod).map(one).collect()
+}
+
+/// A pod and the claims that only it uses as if it had never been placed: to be stored in place of what is there.
+pub fn as_if_pending(pod: &Object, cluster: &Cluster) -> Vec<Object> {
+    let uid = &pod.id().uid;
+    let own = |claim: &&Object| {
+        let users = claim.value().pointer("/status/reservedFor");
+        let users = users.and_then(Value::as_array).into_iter().flatten();
+        users
+            .filter_map(|user| user.get("uid")?.as_str())
+            .all(|user| *user == **uid)
+    };
+    let freed = objects_of(pod, cluster).filter(own).map(|claim| {
+        let mut value = claim.value().clone();
+        if let Some(status) = value.get_mut("status").and_then(Value::as_object_mut) {
+            status.shift_remove("allocation");
+            status.shift_remove("reservedFor");
+        }
+        value
+    });
+    let mut pending = pod.value().clone();
+    if let Some(spec) = pending.get_mut("spec").and_then(Value::as_object_mut) {
+        spec.shift_remove("nodeName");
+    }
+    if let Some(status) = pending.get_mut("status").and_then(Value::as_object_mut) {
+        status.shift_remove("phase");
+    }
+    let values = freed.chain([pending]).filter_map(|mut value| {
+        let metadata = value.get_mut("metadata").and_then(Value::as_object_mut)?;
+        metadata.shift_remove("resourceVersion");
+        Object::from_value(value).ok()
+    });
+    values.collect()
+}
+
+/// Classes of devices that a pod asks for, and drivers that their selectors name.
+pub fn wanted_of(pod: &Object, cluster: &Cluster) -> BTreeSet<String> {
+    let mut wanted = BTreeSet::new();
+    for entry in entries_of(pod, cluster) {
+        let requests = entry.object.and_then(|object| {
+            let paths = ["/spec/devices/requests", "/spec/spec/devices/requests"];
+            paths
+                .iter()
+                .find_map(|path| object.value().pointer(path)?.as_array())
+        });
+        for class in requests.into_iter().flatten().flat_map(classes) {
+            wanted.insert(format!("class {class}"));
+            wanted.extend(driver_of(class, cluster).map(|driver| format!("driver {driver}")));
+        }
+    }
+    wanted
+}
+
+/// The driver that a class takes devices of, if its selectors say so in the usual way.
+fn driver_of(class: &str, cluster: &Cluster) -> Option<String> {
+    let class = &cluster.entry(&Kind::new(CLASS), "", class)?.object;
+    let selectors = class.value().pointer("/spec/selectors")?.as_array()?;
+    let named = |selector: &Value| {
+        let expression = selector.pointer("/cel/expression")?.as_str()?;
+        let (_, rest) = expression.split_once("device.driver")?;
+        let rest = rest.trim_start().strip_prefix("==")?.trim_start();
+        let quote = rest.chars().next().filter(|c| matches!(c, '\'' | '"'))?;
+        Some(rest[1..].split(quote).next()?.to_owned())
+    };
+    selectors.iter().find_map(named)
 }
 
 fn entries(pod: &Object) -> impl Iterator<Item = &Value> {

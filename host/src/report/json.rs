@@ -2,10 +2,10 @@
 
 use std::io::{self, Write};
 
-use super::Report;
+use serde::Serialize;
 
-/// Writes the report, indented, with a line end.
-pub fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
+/// Writes a report, indented, with a line end.
+pub fn write(report: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
     let json = serde_json::to_string_pretty(report)?;
     let mut rest = json.as_str();
     // JSON allows these as they are, but some of them mean something to terminals. They can only stand in strings.

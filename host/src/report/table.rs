@@ -4,10 +4,10 @@ use std::io::{self, Write};
 
 use serde_json::Value;
 
-use super::{PodReport, Report, RetryReport, Stats, Verdict};
+use super::{PodReport, Report, RetryReport, Stats, Verdict, WarningReport};
 
 /// How wide a line may be.
-const WIDTH: usize = 100;
+pub const WIDTH: usize = 100;
 /// Least room for the last column; with less it goes below the line.
 const ROOM: usize = 36;
 /// Indent of what goes below a line.
@@ -126,18 +126,20 @@ fn counted(count: u64, noun: &str) -> String {
     format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
+/// Writes one warning, for people.
+pub fn write_warning(warning: &WarningReport, out: &mut dyn Write) -> io::Result<()> {
+    let subject = match warning.object.is_empty() {
+        true => String::new(),
+        false => format!("{}: ", warning.object),
+    };
+    let text = printable(&format!("{subject}{}", warning.message));
+    writeln!(out, "warning: {text}")
+}
+
 /// Writes all warnings, for people; one that several pods share is written once.
 pub fn write_warnings(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     for warning in &report.warnings {
-        let subject = match warning.object.is_empty() {
-            true => String::new(),
-            false => format!("{}: ", warning.object),
-        };
-        writeln!(
-            out,
-            "warning: {}",
-            printable(&format!("{subject}{}", warning.message))
-        )?;
+        write_warning(warning, out)?;
     }
     let mut shared: Vec<(&str, Vec<&PodReport>)> = Vec::new();
     for pod in &report.pods {
@@ -284,7 +286,7 @@ fn paint(verdict: Verdict) -> &'static str {
 }
 
 /// Breaks at spaces; a word that is too long stands alone.
-fn wrap(text: &str, room: usize) -> Vec<String> {
+pub fn wrap(text: &str, room: usize) -> Vec<String> {
     let mut lines = Vec::new();
     let mut current = String::new();
     for word in text.split(' ') {
@@ -305,7 +307,7 @@ fn width(text: &str) -> usize {
 }
 
 /// Control characters would let an object's text move the cursor.
-fn printable(text: &str) -> String {
+pub fn printable(text: &str) -> String {
     text.chars()
         .map(|c| if c.is_control() { ' ' } else { c })
         .collect()

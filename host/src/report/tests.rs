@@ -302,6 +302,7 @@ fn stats_from_what_was_measured() {
     let counts = crate::scheduler::Counts {
         cycles: 4,
         nodes_visited: 8,
+        bound: 3,
     };
     let measured = collect::Measured {
         load: 3_100_000,

@@ -38,6 +38,7 @@ impl Scheduler {
 
     fn attempt(&mut self, pod: Object) {
         self.native.refresh(&lock(&self.cluster));
+        self.observe(&pod);
         let attempt = match self.run_cycle(&pod) {
             Ok(attempt) => attempt,
             Err(failure) => return self.end_attempt(&pod, failure),
@@ -134,6 +135,7 @@ impl Scheduler {
     }
 
     fn bound(&mut self, pod: &Object, node: Arc<str>) {
+        self.counts.bound += 1;
         self.queue.remove(&pod.id().uid);
         if let Some(record) = self.pods.get_mut(&pod.id().uid) {
             record.outcome.bind(node);

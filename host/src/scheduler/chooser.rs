@@ -34,6 +34,11 @@ pub trait Chooser {
     fn considers_time(&self) -> bool {
         true
     }
+
+    /// How far the clock gets in a wait until this time. Who follows a real clock looks up now and then.
+    fn wait(&mut self, until: Time) -> Time {
+        until
+    }
 }
 
 /// Each binding cycle runs to its end, sleeping included, before the next pod is tried.

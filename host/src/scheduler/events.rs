@@ -134,6 +134,10 @@ impl Scheduler {
 
     /// A pod that is new here.
     fn take_pod(&mut self, pod: Object) {
+        let only = self.settings.only.as_ref();
+        if only.is_some_and(|only| *only != pod.id().uid) {
+            return;
+        }
         let mut outcome = PodOutcome::new(pod.clone(), self.next_order);
         match intake::sort(&pod, &self.settings.input_errors) {
             Intake::NotPending => return,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::cluster::Cluster;
 use crate::cycle::{Node, NodeCheck};
-use crate::filters::{Filters, PodRequirements, PriorityClasses};
+use crate::filters::{Filters, Obstacle, PodRequirements, PriorityClasses};
 use crate::object::{Kind, Object, ObjectRef};
 use crate::plugin::{Action, ObjectEvent, Status};
 use crate::queue::interests::{Interests, plain};
@@ -150,6 +150,15 @@ impl Native {
             requirements: self.filters.prepare(pod)?,
             filters: &self.filters,
         })
+    }
+
+    /// Everything that the filters have against each of these nodes.
+    pub fn obstacles(&self, pod: &Object, nodes: &[Node]) -> Result<Vec<Vec<Obstacle>>, String> {
+        let requirements = self.filters.prepare(pod)?;
+        let nodes = nodes.iter();
+        Ok(nodes
+            .map(|node| self.filters.obstacles(&requirements, node.slot))
+            .collect())
     }
 
     /// What of a pod is not checked, in words.

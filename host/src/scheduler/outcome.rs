@@ -140,7 +140,7 @@ impl PodOutcome {
 
     /// Brings in what the queue knows about a pod that is still in it.
     pub fn held(mut self, queued: &QueuedPod) -> Self {
-        if let Some(Gate { plugin, status }) = &queued.gate {
+        if let Some(Gate { plugin, status, .. }) = &queued.gate {
             self.refusals = for_pod(plugin, status);
             self.feasible.clear();
             self.visited = 0;

@@ -209,6 +209,7 @@ impl Seat {
         if let Some(until) = self.health.failed(now, &self.policy) {
             self.notices.push(Notice::Resting {
                 generation: self.active.label(),
+                length: until.saturating_sub(now),
                 until,
             });
         }
@@ -217,6 +218,18 @@ impl Seat {
     /// Until when no cycle may begin, because the plugin failed too often.
     pub fn rests_until(&self, now: Time) -> Option<Time> {
         self.health.rests_until(now)
+    }
+
+    /// Until when no instance is made, because the plugin failed too often, if there is none. Gates and hints wait for that as
+    /// cycles do: otherwise each event would start the plugin once more, only to see it fail.
+    fn absent_until(&self) -> Option<Time> {
+        self.rests_until(self.now())
+            .filter(|_| self.instance.is_none())
+    }
+
+    fn resting(&self) -> String {
+        let Description { name, version, .. } = self.description();
+        format!("plugin {name} {version} is not asked, because it failed too often and rests")
     }
 
     /// When the next replaced generation has to have finished.
@@ -377,24 +390,34 @@ impl Advisor for Seat {
             return Err(Gate {
                 plugin: "SchedulingGates".into(),
                 status,
+                ask_at: None,
             });
         }
         if !self.active.plugin().exports().enqueue || !self.description().has_point("pre-enqueue") {
             return Ok(());
         }
-        let status = self
-            .call(|instance| instance.pre_enqueue(pod))
-            .unwrap_or_else(|error| Status::new(Code::Error, error.to_string()));
+        let ask_at = self.absent_until();
+        let status = match ask_at {
+            Some(_) => Status::new(Code::Error, self.resting()),
+            None => self
+                .call(|instance| instance.pre_enqueue(pod))
+                .unwrap_or_else(|error| Status::new(Code::Error, error.to_string())),
+        };
         match status.code {
             Code::Success => Ok(()),
             _ => Err(Gate {
                 plugin: Arc::from(self.description().name.as_str()),
                 status,
+                ask_at,
             }),
         }
     }
 
     fn hints(&mut self, _plugin: &str, event: &ObjectEvent, pods: &[Object]) -> Vec<Hint> {
+        if self.absent_until().is_some() {
+            self.log(&format!("{}; all pods that wait are woken", self.resting()));
+            return vec![Hint::Queue; pods.len()];
+        }
         match self.call(|instance| instance.hints(event, pods)) {
             Ok(answers) => answers
                 .into_iter()

@@ -143,7 +143,8 @@ fn every_pod_is_bound_before_the_next_begins() {
         bench.scheduler.counts(),
         Counts {
             cycles: 2,
-            nodes_visited: 2
+            nodes_visited: 2,
+            bound: 2
         }
     );
 }

@@ -5,6 +5,7 @@ use std::fmt;
 use serde::Serialize;
 
 use super::latency::Quantiles;
+use crate::scheduler::Counts;
 
 /// Sentences that are kept of each sort; the counts go on.
 const KEPT: usize = 20;
@@ -15,8 +16,10 @@ const KEPT: usize = 20;
 pub struct Report {
     /// Repeats the run.
     pub seed: u64,
-    /// Scheduling cycles.
+    /// Scheduling cycles under load.
     pub cycles: u64,
+    /// Pods that got a node. A run in which none did counts as a violation: it tried next to nothing.
+    pub bound: u64,
     /// Switches to another generation.
     pub swaps: u64,
     /// Versions that were not let in.
@@ -59,6 +62,11 @@ impl Report {
         }
     }
 
+    pub(super) fn count(&mut self, counts: Counts) {
+        self.cycles = counts.cycles;
+        self.bound = counts.bound;
+    }
+
     pub(super) fn refused(&mut self, why: String) {
         self.refusals += 1;
         self.remember(why);
@@ -75,8 +83,8 @@ impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(
             f,
-            "{} cycles in {:.1} s, seed {}",
-            self.cycles, self.seconds, self.seed
+            "{} cycles in {:.1} s, {} pods bound, seed {}",
+            self.cycles, self.seconds, self.bound, self.seed
         )?;
         writeln!(
             f,

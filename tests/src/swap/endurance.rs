@@ -1,9 +1,13 @@
 //! Many swaps under load, and what is left of them.
 
+use std::ops::ControlFlow;
+
 use dractl::generations::SelfCheck;
+use dractl::plugin::{Census, Runtime};
 use dractl::soak::{Plan, Report, Source, Versions, run};
 
 use super::*;
+use crate::fixture::runtime;
 
 fn source(name: &str, bytes: &[u8]) -> Source {
     Source {
@@ -21,7 +25,7 @@ fn soak(plan: &Plan, first: Source, others: Vec<Source>, config: &str) -> Report
     };
     let mut versions = Versions::new(RUNTIME.clone(), settings, first, others)
         .unwrap_or_else(|error| panic!("{error}"));
-    run(plan, &mut versions, &mut |_| ()).unwrap()
+    run(plan, &mut versions, &mut |_| ControlFlow::Continue(())).unwrap()
 }
 
 fn plan(seed: u64, cycles: u64, swap_every: u64, check: u32) -> Plan {
@@ -47,7 +51,8 @@ fn ten_thousand_cycles_with_a_swap_every_few_break_no_promise() {
             Vec::new(),
             "{}",
         );
-        assert!(report.cycles >= 5_000);
+        assert_eq!(report.cycles, 5_000);
+        assert!(report.bound > 1_000, "{report}");
         assert_eq!(report.violations, 0, "{report}");
         assert_eq!(
             (report.traps, report.rollbacks, report.refusals),
@@ -128,26 +133,87 @@ fn a_plugin_that_lets_no_pod_into_the_queue_ends_the_run() {
     );
 }
 
-#[test]
-fn fifty_swaps_leave_one_instance() {
-    let plugin = real(&json!({}));
+/// Swaps the plugin for itself so many times, loaded anew each time, and lets a pod or two be placed by each version.
+pub(super) fn swap_often(bench: &mut Bench, runtime: &Runtime, first: u32, count: u32) {
+    for number in first..first + count {
+        let plugin = runtime
+            .load(BUILT_IN, "built-in", &Settings::default())
+            .unwrap_or_else(|error| panic!("{error}"));
+        bench.scheduler.swap(Rc::new(plugin)).unwrap();
+        bench.add(&[(&format!("p{number}"), "one")]);
+        bench.run();
+    }
+}
+
+/// One version that has placed a pod, after one swap.
+pub(super) fn one_swapped(runtime: &Runtime) -> Bench {
+    let plugin = runtime
+        .load(BUILT_IN, "built-in", &Settings::default())
+        .unwrap_or_else(|error| panic!("{error}"));
     let policy = Policy {
         probation_cycles: 1,
         ..Policy::default()
     };
-    let mut bench = Bench::new(&plugin, objects(&[]), policy);
-    let mut versions = vec![plugin];
-    for number in 0..50 {
-        let next = real(&json!({}));
-        bench.scheduler.swap(Rc::new(next.clone())).unwrap();
-        versions.push(next);
-        bench.add(&[(&format!("p{number}"), "one")]);
-        bench.run();
-    }
+    // Room for all pods of all versions.
+    let size = Size {
+        nodes: 2,
+        devices: 60,
+        pods: 0,
+    };
+    let mut bench = Bench::new(&plugin, Users::new(size, 0).first_objects(), policy);
+    drop(plugin);
+    swap_often(&mut bench, runtime, 0, 1);
+    bench
+}
+
+#[test]
+fn after_fifty_swaps_as_much_lives_as_before() {
+    // Of its own, so that nobody else is counted.
+    let runtime = runtime();
+    assert_eq!(runtime.census(), Census::default());
+    let mut bench = one_swapped(&runtime);
+    let before = runtime.census();
+    // One component; one store for scheduling, and one for binding that is idle.
+    let one = Census {
+        components: 1,
+        stores: 2,
+        resources: 0,
+    };
+    assert_eq!(before, one);
+    swap_often(&mut bench, &runtime, 1, 50);
     bench.assert_in_order("after 50 swaps");
-    assert_eq!(bench.bound(), 8, "as many as there are devices");
-    let live: Vec<u64> = versions.iter().map(Component::live_instances).collect();
-    assert_eq!(live[..50].iter().sum::<u64>(), 0, "{live:?}");
-    // One for scheduling; idle ones for binding may stay.
-    assert!((1..=3).contains(&live[50]), "{live:?}");
+    assert_eq!(bench.bound(), 51);
+    assert_eq!(runtime.census(), one);
+    drop(bench);
+    assert_eq!(runtime.census(), Census::default());
+}
+
+/// What the counts are worth: they see what is held.
+#[test]
+fn a_version_that_is_kept_and_a_cycle_that_has_not_ended_are_counted() {
+    let runtime = runtime();
+    let plugin = runtime
+        .load(
+            &NODE_LABEL,
+            "node-label",
+            &Settings {
+                config: b"\"x\"".to_vec(),
+                ..Settings::default()
+            },
+        )
+        .unwrap_or_else(|error| panic!("{error}"));
+    let cluster = Arc::new(Mutex::new(Cluster::new(ClusterSettings::default())));
+    let mut instance = plugin.scheduling(cluster).unwrap();
+    let (cycle, _) = instance.pre_filter(&pod("a", "one"), 0).unwrap();
+    let census = |components, stores, resources| Census {
+        components,
+        stores,
+        resources,
+    };
+    assert_eq!(runtime.census(), census(1, 1, 1));
+    instance.end_cycle(cycle).unwrap();
+    assert_eq!(runtime.census(), census(1, 1, 0));
+    drop(instance);
+    drop(plugin);
+    assert_eq!(runtime.census(), census(0, 0, 0));
 }

@@ -15,7 +15,7 @@ enum End {
 }
 
 /// What it does, how that ends, and a part of what is told about it.
-const DEEDS: [(&str, End, &str); 31] = [
+const DEEDS: [(&str, End, &str); 39] = [
     (
         "pre-filter:trap",
         End::Refused,
@@ -79,7 +79,27 @@ const DEEDS: [(&str, End, &str); 31] = [
     ("reserve:loop", End::RolledBack, "ran past its deadline"),
     ("reserve:giant-plan", End::RolledBack, "bytes of plan"),
     ("unreserve:trap", End::RolledBack, "trapped"),
+    ("pre-enqueue:trap", End::RolledBack, "trapped"),
+    ("pre-score:trap", End::RolledBack, "trapped"),
+    ("score:trap", End::RolledBack, "trapped"),
+    ("score:miscount", End::RolledBack, "0 scores for 2"),
+    (
+        "filter:refuse,post-filter:trap",
+        End::RolledBack,
+        "trapped: wasm `unreachable`",
+    ),
+    ("end-cycle:trap", End::Refused, "trapped"),
+    // Not yet when it is loaded, but where there is a cluster.
+    ("start:trap", End::Refused, "configure: trapped"),
+    ("start:loop", End::Refused, "configure: ran past"),
 ];
+
+fn impatient() -> Limits {
+    Limits {
+        start_milliseconds: 500,
+        ..tight()
+    }
+}
 
 const PODS: [(&str, &str); 2] = [("a", "one"), ("b", "one")];
 
@@ -87,7 +107,7 @@ const PODS: [(&str, &str); 2] = [("a", "one"), ("b", "one")];
 fn whatever_a_version_does_it_is_told_and_the_pods_get_their_nodes() {
     let plugin = real(&json!({}));
     for (deed, end, told) in DEEDS {
-        let bad = misbehaving(deed, tight());
+        let bad = misbehaving(deed, impatient());
         let mut bench = Bench::new(&plugin, objects(&[]), Policy::default());
         let swapped = bench.scheduler.swap(Rc::new(bad.clone()));
         assert_eq!(swapped.is_err(), end == End::Refused, "{deed}");
@@ -118,8 +138,9 @@ fn a_trial_beside_the_active_version_finds_a_bad_one_before_a_pod_meets_it() {
         ..SelfCheck::default()
     };
     for (deed, end, _) in DEEDS {
-        // What happens behind Reserve is not tried beforehand.
-        if end == End::Refused || deed.contains("bind:") || deed.starts_with("unreserve") {
+        // What happens before PreFilter and behind Reserve is not tried beforehand.
+        let aside = ["bind:", "unreserve:", "pre-enqueue:"];
+        if end == End::Refused || aside.iter().any(|call| deed.contains(call)) {
             continue;
         }
         let bad = misbehaving(deed, tight());

@@ -367,8 +367,9 @@ fn a_failed_second_claim_leaves_the_first_written_and_unreserve_gives_it_back() 
 }
 
 /// Found by the random interleavings: while a pod binds, another one's PostFilter frees the claim, and it is allocated for
-/// another node. What comes of the reservation, which is tried again after a conflict.
-fn reserves_what_moved(plugin: &dyn Plugin) -> (Code, usize) {
+/// another node. What comes of the reservation, which is tried again after a conflict; with `between`, after one that finds
+/// the claim without an allocation.
+fn reserves_what_moved(plugin: &dyn Plugin, between: bool) -> (Code, usize) {
     let mut scene = Scene::with_nodes(2);
     scene.claim(&allocated(structured("a"), &on_node("n1")));
     scene.double.stale = Stale::Conflict;
@@ -376,11 +377,26 @@ fn reserves_what_moved(plugin: &dyn Plugin) -> (Code, usize) {
     assert_success(driver.pre_filter());
     assert_success(driver.filter(0));
     assert_success(driver.reserve(0));
-    driver.double().before(Verb::UpdateStatus, |double| {
-        let mut claim = double.stored(CLAIM, "ns", "a").cloned().unwrap();
-        claim["status"]["allocation"]["nodeSelector"]["nodeSelectorTerms"] = on_node("n2");
-        double.interfere(key(CLAIM, "a"), Some(claim), false);
-    });
+    let change = |change: fn(&mut Value)| {
+        move |double: &mut Double| {
+            let mut claim = double.stored(CLAIM, "ns", "a").cloned().unwrap();
+            change(&mut claim["status"]);
+            double.interfere(key(CLAIM, "a"), Some(claim), false);
+        }
+    };
+    if between {
+        let free = |status: &mut Value| *status = json!({});
+        driver.double().before(Verb::UpdateStatus, change(free));
+    }
+    let elsewhere = |status: &mut Value| {
+        let result =
+            json!({"request": "r", "driver": "d.example.com", "pool": "n2", "device": "x"});
+        *status = json!({"allocation": {"devices": {"results": [result]},
+            "nodeSelector": {"nodeSelectorTerms": on_node("n2")}}});
+    };
+    driver
+        .double()
+        .before(Verb::UpdateStatus, change(elsewhere));
     let status = driver.pre_bind("n1").unwrap();
     let double = driver.double();
     let claim = double.stored(CLAIM, "ns", "a").unwrap();
@@ -393,13 +409,17 @@ fn reserves_what_moved(plugin: &dyn Plugin) -> (Code, usize) {
 #[test]
 fn moved_claim_compat_is_reserved_for_a_pod_on_another_node() {
     on_both("1.31", |plugin| {
-        assert_eq!(reserves_what_moved(plugin), (Code::Success, 1));
+        for between in [false, true] {
+            assert_eq!(reserves_what_moved(plugin, between), (Code::Success, 1));
+        }
     });
 }
 
 #[test]
 fn moved_claim_fixed_ends_the_attempt() {
     on_both("current", |plugin| {
-        assert_eq!(reserves_what_moved(plugin), (Code::Error, 0));
+        for between in [false, true] {
+            assert_eq!(reserves_what_moved(plugin, between), (Code::Error, 0));
+        }
     });
 }

@@ -42,7 +42,7 @@ struct Uses {
     failing: bool,
 }
 
-fn cluster(seed: u64) -> Cluster {
+pub fn cluster(seed: u64) -> Cluster {
     let mut rng = Rng::with_seed(seed);
     let mut used = || chance(&mut rng, 0.6);
     let uses = Uses {

@@ -12,7 +12,7 @@ use crate::profile::Profile;
 
 /// What the generator may use.
 #[derive(Clone, Copy)]
-struct Shape {
+pub struct Shape {
     /// Failing selectors, All, admin access, incomplete and repeated things.
     wild: bool,
     devices: usize,
@@ -21,7 +21,7 @@ struct Shape {
     claims: usize,
 }
 
-const WILD: Shape = Shape {
+pub const WILD: Shape = Shape {
     wild: true,
     devices: 6,
     requests: 3,
@@ -29,7 +29,7 @@ const WILD: Shape = Shape {
     claims: 2,
 };
 /// Only exact counts, only selectors that cannot fail.
-const TAME: Shape = Shape {
+pub const TAME: Shape = Shape {
     wild: false,
     ..WILD
 };
@@ -40,7 +40,7 @@ fn seeds() -> u64 {
     given.and_then(|text| text.parse().ok()).unwrap_or(4_000)
 }
 
-fn cluster(seed: u64, shape: Shape) -> Cluster {
+pub fn cluster(seed: u64, shape: Shape) -> Cluster {
     let mut rng = Rng::with_seed(seed);
     let mut cluster = Cluster::new(slices(&mut rng, shape), Vec::new())
         .class(class("has-n", &["has n"]))

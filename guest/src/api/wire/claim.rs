@@ -59,6 +59,19 @@ pub(super) fn claim(wire: raw::Claim<'_>, reading: &Reading<'_>) -> Result<Resou
     })
 }
 
+/// The claim that a template makes; only its spec is looked at.
+pub(super) fn template(
+    wire: raw::Template<'_>,
+    reading: &Reading<'_>,
+) -> Result<ResourceClaim, Fault> {
+    let mut made = raw::Claim::default();
+    made.metadata = wire.metadata;
+    made.spec = reading
+        .should(wire.spec)
+        .and_then(|spec| reading.should(spec.spec));
+    claim(made, reading).map_err(|fault| fault.under("spec"))
+}
+
 /// Fields of classic DRA exist in v1alpha3 only; elsewhere they are unknown fields.
 fn classic(reading: &Reading<'_>) -> bool {
     reading.version == ApiVersion::V1Alpha3

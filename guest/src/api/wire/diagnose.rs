@@ -18,7 +18,6 @@ pub(super) fn check(value: &Value, shape: &Shape, path: &str) -> Result<(), Faul
             expect(is_quantity(value), value, "a quantity", path).and(short(value, path))
         }
         Shape::WrappedQuantity => wrapped_quantity(value, path),
-        Shape::AnyObject => object(value, path).map(drop),
         Shape::List(element) => list(value, element, path),
         Shape::Map(entry) => object(value, path)?
             .iter()

@@ -12,7 +12,7 @@ use super::text::{Filled, OnlyObject, Pairs, Quantity, Str};
 macro_rules! object {
     ($(#[$doc:meta])* $name:ident { $($(#[$attr:meta])* $field:ident: $type:ty,)* }) => {
         $(#[$doc])*
-        #[derive(Deserialize)]
+        #[derive(Deserialize, Default)]
         #[serde(rename_all = "camelCase")]
         pub(super) struct $name<'a> {
             #[serde(rename = "", default)]
@@ -53,6 +53,7 @@ macro_rules! wire {
 
 object!(Pod { spec: PodSpec<'a>, status: PodStatus<'a>, });
 object!(Claim { spec: ClaimSpec<'a>, status: ClaimStatus<'a>, });
+object!(Template { spec: TemplateSpec<'a>, });
 object!(Class { spec: ClassSpec<'a>, });
 object!(Slice { spec: SliceSpec<'a>, });
 object!(TaintRule { spec: TaintRuleSpec<'a>, });
@@ -105,6 +106,7 @@ wire!(PodResourceClaim {
 wire!(PodClaimSource { resource_claim_name: Str<'a>, resource_claim_template_name: Str<'a>, });
 
 wire!(ClaimSpec { devices: DeviceClaim<'a>, controller: Str<'a>, });
+wire!(TemplateSpec { spec: ClaimSpec<'a>, });
 wire!(DeviceClaim { requests: Vec<Request<'a>>, constraints: Vec<Constraint<'a>>, config: Vec<Config<'a>>, });
 
 /// A request in either form, and what is below `exactly` or in `firstAvailable`.

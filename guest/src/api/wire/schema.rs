@@ -1,7 +1,8 @@
 //! What each kind looks like in each API version, as data: where a key belongs and which type its value has.
 //!
 //! Reading is done by the wire structs; these tables serve the slow second look at an object that failed, or that lacks
-//! a key it should have (`diagnose`), which must say where the fault is.
+//! a key it should have (`diagnose`), which must say where the fault is, and the search for keys that no version has
+//! there (`strays`). What is not read is `ANYTHING`.
 
 use super::Kind;
 use crate::api::ApiVersion;
@@ -21,8 +22,6 @@ pub(super) enum Shape {
     WrappedQuantity,
     /// Not looked into.
     Anything,
-    /// An object that is not looked into.
-    AnyObject,
     /// List.
     List(&'static Shape),
     /// Object with free keys.
@@ -86,6 +85,8 @@ pub(super) fn shape(kind: Kind, version: ApiVersion) -> &'static Shape {
         (Kind::DeviceClass, _) => &CLASS,
         (Kind::ResourceClaim, ApiVersion::V1Alpha3 | ApiVersion::V1Beta1) => &FLAT_CLAIM,
         (Kind::ResourceClaim, ApiVersion::V1Beta2 | ApiVersion::V1) => &CLAIM,
+        (Kind::ResourceClaimTemplate, ApiVersion::V1Alpha3 | ApiVersion::V1Beta1) => &FLAT_TEMPLATE,
+        (Kind::ResourceClaimTemplate, ApiVersion::V1Beta2 | ApiVersion::V1) => &TEMPLATE,
         (Kind::ResourceSlice, ApiVersion::V1Alpha3) => &BARE_SLICE,
         (Kind::ResourceSlice, ApiVersion::V1Beta1) => &BASIC_SLICE,
         (Kind::ResourceSlice, ApiVersion::V1Beta2 | ApiVersion::V1) => &SLICE,
@@ -103,12 +104,26 @@ static METADATA: Shape = Shape::Object(&[
     may("namespace", &TEXT),
     may("uid", &TEXT),
     may("resourceVersion", &TEXT),
+    may("generateName", &ANYTHING),
+    may("generation", &ANYTHING),
+    may("creationTimestamp", &ANYTHING),
     may("deletionTimestamp", &ANYTHING),
+    may("deletionGracePeriodSeconds", &ANYTHING),
+    may("annotations", &ANYTHING),
+    may("managedFields", &ANYTHING),
+    may("selfLink", &ANYTHING),
     may("finalizers", &TEXTS),
     may("ownerReferences", &Shape::List(&OWNER_REFERENCE)),
     may("labels", &Shape::Map(&TEXT)),
 ]);
-static OWNER_REFERENCE: Shape = Shape::Object(&[may("uid", &TEXT), may("controller", &BOOLEAN)]);
+static OWNER_REFERENCE: Shape = Shape::Object(&[
+    may("apiVersion", &ANYTHING),
+    may("kind", &ANYTHING),
+    may("name", &ANYTHING),
+    may("uid", &TEXT),
+    may("controller", &BOOLEAN),
+    may("blockOwnerDeletion", &ANYTHING),
+]);
 
 static POD: Shape = Shape::Object(&[
     must("metadata", &METADATA),
@@ -143,8 +158,9 @@ static CONTEXT_CLAIM: Shape = Shape::Object(&[must("name", &TEXT), may("unsuitab
 
 static CLASS: Shape = Shape::Object(&[must("metadata", &METADATA), must("spec", &CLASS_SPEC)]);
 static CLASS_SPEC: Shape = Shape::Object(&[
+    may("extendedResourceName", &ANYTHING),
     may("selectors", &SELECTORS),
-    may("config", &Shape::List(&CONFIG)),
+    may("config", &Shape::List(&CLASS_CONFIG)),
 ]);
 /// v1alpha3, with classic DRA.
 static CLASSIC_CLASS: Shape = Shape::Object(&[
@@ -153,29 +169,44 @@ static CLASSIC_CLASS: Shape = Shape::Object(&[
 ]);
 static CLASSIC_CLASS_SPEC: Shape = Shape::Object(&[
     may("selectors", &SELECTORS),
-    may("config", &Shape::List(&CONFIG)),
+    may("config", &Shape::List(&CLASS_CONFIG)),
     may("suitableNodes", &NODE_SELECTOR),
 ]);
 static SELECTORS: Shape = Shape::List(&SELECTOR);
 static SELECTOR: Shape = Shape::Object(&[must("cel", &CEL)]);
 static CEL: Shape = Shape::Object(&[must("expression", &TEXT)]);
-static CONFIG: Shape = Shape::Object(&[may("requests", &TEXTS), must("opaque", &Shape::AnyObject)]);
+static CONFIG: Shape = Shape::Object(&[may("requests", &TEXTS), must("opaque", &OPAQUE)]);
+static CLASS_CONFIG: Shape = Shape::Object(&[must("opaque", &OPAQUE)]);
+static OPAQUE: Shape = Shape::Object(&[may("driver", &ANYTHING), may("parameters", &ANYTHING)]);
 
 static FLAT_CLAIM: Shape = Shape::Object(&[
     must("metadata", &METADATA),
-    must(
-        "spec",
-        &Shape::Object(&[
-            must("devices", &FLAT_DEVICE_CLAIM),
-            may("controller", &TEXT),
-        ]),
-    ),
+    must("spec", &FLAT_CLAIM_SPEC),
     may("status", &CLAIM_STATUS),
+]);
+static FLAT_CLAIM_SPEC: Shape = Shape::Object(&[
+    must("devices", &FLAT_DEVICE_CLAIM),
+    may("controller", &TEXT),
 ]);
 static CLAIM: Shape = Shape::Object(&[
     must("metadata", &METADATA),
-    must("spec", &Shape::Object(&[must("devices", &DEVICE_CLAIM)])),
+    must("spec", &CLAIM_SPEC),
     may("status", &CLAIM_STATUS),
+]);
+static CLAIM_SPEC: Shape = Shape::Object(&[must("devices", &DEVICE_CLAIM)]);
+static FLAT_TEMPLATE: Shape = Shape::Object(&[
+    must("metadata", &METADATA),
+    must(
+        "spec",
+        &Shape::Object(&[may("metadata", &ANYTHING), must("spec", &FLAT_CLAIM_SPEC)]),
+    ),
+]);
+static TEMPLATE: Shape = Shape::Object(&[
+    must("metadata", &METADATA),
+    must(
+        "spec",
+        &Shape::Object(&[may("metadata", &ANYTHING), must("spec", &CLAIM_SPEC)]),
+    ),
 ]);
 static FLAT_DEVICE_CLAIM: Shape = Shape::Object(&[
     must("requests", &Shape::List(&FLAT_REQUEST)),
@@ -245,6 +276,7 @@ static TOLERATIONS: Shape = Shape::List(&Shape::Object(&[
 static CLAIM_STATUS: Shape = Shape::Object(&[
     may("allocation", &ALLOCATION),
     may("reservedFor", &Shape::List(&CONSUMER)),
+    may("devices", &ANYTHING),
     may("deallocationRequested", &BOOLEAN),
 ]);
 static CONSUMER: Shape = Shape::Object(&[
@@ -257,6 +289,7 @@ static ALLOCATION: Shape = Shape::Object(&[
     may("devices", &ALLOCATED_DEVICES),
     may("nodeSelector", &NODE_SELECTOR),
     may("controller", &TEXT),
+    may("allocationTimestamp", &ANYTHING),
 ]);
 static ALLOCATED_DEVICES: Shape = Shape::Object(&[
     may("results", &Shape::List(&ALLOCATED_DEVICE)),
@@ -268,11 +301,18 @@ static ALLOCATED_DEVICE: Shape = Shape::Object(&[
     must("pool", &TEXT),
     must("device", &TEXT),
     may("adminAccess", &BOOLEAN),
+    may("tolerations", &ANYTHING),
+    may("shareID", &ANYTHING),
+    may("consumedCapacity", &ANYTHING),
+    may("bindingConditions", &ANYTHING),
+    may("bindingFailureConditions", &ANYTHING),
+    may("compatibilityGroups", &ANYTHING),
+    may("skipNodeOperations", &ANYTHING),
 ]);
 static ALLOCATED_CONFIG: Shape = Shape::Object(&[
     must("source", &TEXT),
     may("requests", &TEXTS),
-    must("opaque", &Shape::AnyObject),
+    must("opaque", &OPAQUE),
 ]);
 
 static NODE_SELECTOR: Shape =
@@ -303,6 +343,8 @@ macro_rules! slice {
                     one_of("allNodes", &BOOLEAN),
                     one_of("perDeviceNodeSelection", &BOOLEAN),
                     may("sharedCounters", &SHARED_COUNTERS),
+                    may("skipNodeOperations", &ANYTHING),
+                    may("partitionTypeAttribute", &ANYTHING),
                     may("devices", &Shape::List($device)),
                 ]),
             ),
@@ -328,6 +370,12 @@ static BARE_BASIC: Shape = Shape::Object(&[
     may("nodeName", &TEXT),
     may("nodeSelector", &ANYTHING),
     may("allNodes", &BOOLEAN),
+    may("allowMultipleAllocations", &ANYTHING),
+    may("bindsToNode", &ANYTHING),
+    may("bindingConditions", &ANYTHING),
+    may("bindingFailureConditions", &ANYTHING),
+    may("nodeAllocatableResources", &ANYTHING),
+    may("nodeAllocatableResourceMappings", &ANYTHING),
 ]);
 static BASIC_DEVICE: Shape = Shape::Object(&[must("name", &TEXT), must("basic", &BASIC)]);
 static BASIC: Shape = Shape::Object(&[
@@ -338,6 +386,12 @@ static BASIC: Shape = Shape::Object(&[
     may("nodeName", &TEXT),
     may("nodeSelector", &ANYTHING),
     may("allNodes", &BOOLEAN),
+    may("allowMultipleAllocations", &ANYTHING),
+    may("bindsToNode", &ANYTHING),
+    may("bindingConditions", &ANYTHING),
+    may("bindingFailureConditions", &ANYTHING),
+    may("nodeAllocatableResources", &ANYTHING),
+    may("nodeAllocatableResourceMappings", &ANYTHING),
 ]);
 static DEVICE: Shape = Shape::Object(&[
     must("name", &TEXT),
@@ -348,12 +402,19 @@ static DEVICE: Shape = Shape::Object(&[
     may("nodeName", &TEXT),
     may("nodeSelector", &ANYTHING),
     may("allNodes", &BOOLEAN),
+    may("allowMultipleAllocations", &ANYTHING),
+    may("bindsToNode", &ANYTHING),
+    may("bindingConditions", &ANYTHING),
+    may("bindingFailureConditions", &ANYTHING),
+    may("nodeAllocatableResources", &ANYTHING),
+    may("nodeAllocatableResourceMappings", &ANYTHING),
 ]);
 static TAINTS: Shape = Shape::List(&TAINT);
 static TAINT: Shape = Shape::Object(&[
     must("key", &TEXT),
     may("value", &TEXT),
     must("effect", &TEXT),
+    may("timeAdded", &ANYTHING),
 ]);
 static SHARED_COUNTERS: Shape = Shape::List(&Shape::Object(&[
     must("name", &TEXT),
@@ -362,6 +423,7 @@ static SHARED_COUNTERS: Shape = Shape::List(&Shape::Object(&[
 static CONSUMED_COUNTERS: Shape = Shape::List(&Shape::Object(&[
     must("counterSet", &TEXT),
     must("counters", &COUNTERS),
+    may("compatibilityGroups", &ANYTHING),
 ]));
 static COUNTERS: Shape = Shape::Map(&Shape::WrappedQuantity);
 static TAINT_RULE: Shape = Shape::Object(&[
@@ -376,11 +438,14 @@ static TAINT_RULE: Shape = Shape::Object(&[
                     may("driver", &TEXT),
                     may("pool", &TEXT),
                     may("device", &TEXT),
+                    may("deviceClassName", &ANYTHING),
+                    may("selectors", &ANYTHING),
                 ]),
             ),
             must("taint", &TAINT),
         ]),
     ),
+    may("status", &ANYTHING),
 ]);
 static ATTRIBUTE: Shape = Shape::Object(&[
     one_of("int", &INTEGER),

@@ -3,7 +3,7 @@
 
 /// What a token is, as far as the limits care.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(in crate::cel) enum Kind {
     Space,
     Comment,
     /// Of a string or of bytes.
@@ -19,7 +19,7 @@ pub(super) enum Kind {
 ///
 /// # Errors
 /// The end of what is none: the first character that cannot be part of a token is included.
-pub(super) fn next(text: &str, at: usize) -> Result<(Kind, usize), usize> {
+pub(in crate::cel) fn next(text: &str, at: usize) -> Result<(Kind, usize), usize> {
     let rest = &text.as_bytes()[at..];
     let (kind, length) = match rest {
         [b' ' | b'\t' | b'\n' | b'\r' | b'\x0c', ..] => (Kind::Space, Ok(1)),

@@ -5,11 +5,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::list;
 use crate::api::ApiServer;
-use crate::filters::Filters;
+use crate::filters::Selection;
 use crate::object::{Kind, Object};
 use crate::stand_ins::schema::{CLAIM, SLICE};
 
@@ -165,24 +165,7 @@ fn is_selected(api: &ApiServer, slice: &Object, node: &str) -> bool {
     let (Some(selector), Some(node)) = (selector, node) else {
         return false;
     };
-    // Only labels and name count: whether the node takes the pod is not the driver's business.
-    let labels = node
-        .value()
-        .pointer("/metadata/labels")
-        .cloned()
-        .unwrap_or_default();
-    let metadata = json!({"name": &*node.id().name, "labels": labels});
-    let node = json!({"apiVersion": "v1", "kind": "Node", "metadata": metadata});
-    let required = json!({"requiredDuringSchedulingIgnoredDuringExecution": selector});
-    let spec = json!({"affinity": {"nodeAffinity": required}});
-    let pod =
-        json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "selector"}, "spec": spec});
-    let (Ok(node), Ok(pod)) = (Object::from_value(node), Object::from_value(pod)) else {
-        return false;
-    };
-    let mut filters = Filters::new();
-    let requirements = filters
-        .put_node(0, &node)
-        .and_then(|()| filters.requirements(&pod));
-    requirements.is_ok_and(|requirements| filters.check_placement(&requirements, 0).is_ok())
+    Selection::of([node])
+        .matching(selector)
+        .is_some_and(|matching| !matching.is_empty())
 }

@@ -4,14 +4,14 @@ use std::hint::black_box;
 
 use crate::bindings::kube_scheduler::plugin::types::ObjectRef;
 use crate::bindings::kube_scheduler::plugin::{api, clock, cluster, ledger, log, random};
-use crate::{CONFIG, THING};
+use crate::{CONFIG, STATE, THING};
 
 /// Does what is configured for this call. `Some`: the call goes on and says this.
 pub fn deed(call: &str) -> Option<String> {
-    let (configured, what) = CONFIG.with_borrow(Clone::clone);
-    if configured != call {
-        return None;
-    }
+    let what = CONFIG.with_borrow(|deeds| {
+        let deed = deeds.iter().find(|(configured, _)| configured == call);
+        deed.map(|(_, what)| what.clone())
+    })?;
     Some(match what.as_str() {
         "loop" => spin(),
         "recurse" => black_box(recurse(black_box(1))).to_string(),
@@ -39,6 +39,14 @@ pub fn deed(call: &str) -> Option<String> {
         "sleep" => format!("{:?}", clock::sleep(1_000)),
         other => other.to_owned(),
     })
+}
+
+/// Like [`deed`], in an instance that was made later.
+pub fn later(call: &str) -> Option<String> {
+    STATE
+        .with_borrow(|known| known.later)
+        .then(|| deed(call))
+        .flatten()
 }
 
 fn spin() -> String {

@@ -1,8 +1,12 @@
 //! A plugin that does what its configuration says.
 //!
-//! The configuration is a JSON string `CALL:DEED`, for example `"filter:loop"`: when that exported function is entered, the
-//! deed is done ([`deeds`]). Without one it is a small, well-behaved plugin: it follows nodes and things, accepts every
-//! node that it knows, reserves the thing `default/thing` if there is one, and writes it when the pod is bound.
+//! The configuration is a JSON string `CALL:DEED`, for example `"filter:loop"`, or several with commas: when that exported
+//! function is entered, the deed is done ([`deeds`]). Without one it is a small, well-behaved plugin: it follows nodes and
+//! things, accepts every node that it knows, reserves the thing `default/thing` if there is one, and writes it when the pod is
+//! bound.
+//!
+//! `CALL-of-bomb` is the call for a pod named `bomb` only. `CALL-later` is the call in an instance that was made when the thing
+//! `default/later` existed: a test can have the first instance behave and its successor not.
 
 mod deeds;
 
@@ -18,13 +22,13 @@ use bindings::exports::kube_scheduler::plugin::{
 use bindings::kube_scheduler::plugin::types::{Code, Object, ObjectRef, Plan, Status};
 use bindings::kube_scheduler::plugin::{api, clock, cluster, ledger};
 
-use deeds::deed;
+use deeds::{deed, later};
 
 /// Kind that this plugin reads and writes.
 pub const THING: &str = "Thing.example.com";
 
 thread_local! {
-    static CONFIG: RefCell<(String, String)> = RefCell::default();
+    static CONFIG: RefCell<Vec<(String, String)>> = RefCell::default();
     static STATE: RefCell<Known> = RefCell::default();
 }
 
@@ -35,6 +39,8 @@ struct Known {
     nodes_at: u64,
     things_at: u64,
     in_flight_at: u64,
+    /// Whether `default/later` was there when the instance began to read.
+    later: bool,
 }
 
 fn status(code: Code, reasons: Vec<String>) -> Status {
@@ -93,11 +99,16 @@ impl lifecycle::Guest for Plugin {
             name: "misbehaving".into(),
             version: "1.2.3".into(),
             points: [
+                "pre-enqueue",
+                "hints",
                 "pre-filter",
                 "filter",
                 "post-filter",
+                "pre-score",
+                "score",
                 "reserve",
                 "pre-bind",
+                "unreserve",
                 "post-bind",
             ]
             .map(String::from)
@@ -112,8 +123,14 @@ impl lifecycle::Guest for Plugin {
     fn configure(config: Vec<u8>) -> Result<(), String> {
         let text = String::from_utf8(config).map_err(|_| "not UTF-8")?;
         let text = text.trim().trim_matches('"');
-        if let Some((call, what)) = text.split_once(':') {
-            CONFIG.set((call.into(), what.into()));
+        let deeds = text.split(',').filter_map(|deed| deed.split_once(':'));
+        CONFIG.set(
+            deeds
+                .map(|(call, what)| (call.into(), what.into()))
+                .collect(),
+        );
+        if clock::now() > 0 {
+            deed("start");
         }
         deed("configure").map_or(Ok(()), Err)
     }
@@ -145,14 +162,26 @@ impl enqueue::Guest for Plugin {
 /// A cycle of one pod.
 struct Cycle {
     pod: String,
+    name: String,
     filtered: Cell<usize>,
+}
+
+impl Drop for Cycle {
+    fn drop(&mut self) {
+        deed("end-cycle");
+    }
 }
 
 impl scheduling::Guest for Plugin {
     type Cycle = Cycle;
 
     fn pre_filter(pod: Object, _at: u64) -> scheduling::Begun {
-        let said = deed("pre-filter");
+        let begins = STATE.with_borrow(|known| known.nodes_at == 0);
+        if begins {
+            let later = cluster::get(THING, "default", "later").is_ok();
+            STATE.with_borrow_mut(|known| known.later = later);
+        }
+        let said = deed("pre-filter").or_else(|| later("pre-filter-later"));
         STATE.with_borrow_mut(|known| match said.as_deref() {
             Some("idle") => {}
             Some("read-once") if known.nodes_at > 0 => {}
@@ -160,9 +189,10 @@ impl scheduling::Guest for Plugin {
         });
         let cycle = scheduling::Cycle::new(Cycle {
             pod: pod.id.uid,
+            name: pod.id.name,
             filtered: Cell::new(0),
         });
-        let scope = match said {
+        let scope = match said.filter(|said| said != "idle") {
             Some(said) => scheduling::Scope::Rejected(status(Code::Unschedulable, vec![said])),
             None => scheduling::Scope::AllNodes,
         };
@@ -172,7 +202,10 @@ impl scheduling::Guest for Plugin {
 
 impl scheduling::GuestCycle for Cycle {
     fn filter(&self, nodes: Vec<u32>) -> scheduling::Answers {
-        let said = deed("filter");
+        if self.name == "bomb" {
+            deed("filter-of-bomb");
+        }
+        let said = deed("filter").or_else(|| later("filter-later"));
         self.filtered.set(self.filtered.get() + nodes.len());
         let known = |slot: &u32| {
             STATE.with_borrow(|known| known.nodes.get(*slot as usize).is_some_and(Option::is_some))
@@ -184,16 +217,23 @@ impl scheduling::GuestCycle for Cycle {
         match said.as_deref() {
             Some("miscount") => verdicts.push(0),
             Some("misindex") => verdicts.fill(u32::MAX),
+            Some("refuse") => verdicts.fill(2),
             _ => {}
         }
+        let many = said.as_deref() == Some("many-statuses");
+        let refuses = said.as_deref() == Some("refuse");
         let unknown = status(
             Code::Error,
             vec![said.unwrap_or_else(|| "unknown node".into())],
         );
-        scheduling::Answers {
-            verdicts,
-            statuses: vec![success(), unknown],
+        let mut statuses = vec![success(), unknown];
+        if refuses {
+            statuses.push(status(Code::Unschedulable, vec!["not here".into()]));
         }
+        if many {
+            statuses.resize_with(2_000, success);
+        }
+        scheduling::Answers { verdicts, statuses }
     }
 
     fn post_filter(&self) -> scheduling::Nomination {
@@ -231,12 +271,14 @@ impl scheduling::GuestCycle for Cycle {
     fn fork(&self) -> scheduling::Cycle {
         scheduling::Cycle::new(Cycle {
             pod: self.pod.clone(),
+            name: self.name.clone(),
             filtered: self.filtered.clone(),
         })
     }
 
     fn reserve(&self, node: u32) -> scheduling::Reserved {
-        if let Some(said) = deed("reserve") {
+        let said = deed("reserve");
+        if let Some(said) = said.clone().filter(|said| said != "lie") {
             let plan = if said == "giant-plan" {
                 vec![7; 2 << 20]
             } else {
@@ -262,14 +304,23 @@ impl scheduling::GuestCycle for Cycle {
         }
         scheduling::Reserved {
             status: success(),
-            plan: format!("plan of {} on {node}", self.pod).into_bytes(),
+            plan: match said {
+                Some(_) => b"plan of somebody else".into(),
+                None => format!("plan of {} on {node}", self.pod).into_bytes(),
+            },
         }
     }
 }
 
 impl binding::Guest for Plugin {
-    fn pre_bind(_pod: Object, _node: String, plan: Plan) -> binding::Progress {
+    fn pre_bind(pod: Object, _node: String, plan: Plan) -> binding::Progress {
         if let Some(said) = deed("pre-bind") {
+            if said == "lie" {
+                return binding::Progress {
+                    status: success(),
+                    plan: b"written".into(),
+                };
+            }
             let plan = if said == "giant-plan" {
                 vec![7; 2 << 20]
             } else {
@@ -284,6 +335,12 @@ impl binding::Guest for Plugin {
             status: status(Code::Error, vec![error.message]),
             plan,
         };
+        if plan.starts_with(b"plan of ") && !plan[8..].starts_with(pod.id.uid.as_bytes()) {
+            return binding::Progress {
+                status: status(Code::Error, vec!["this is the plan of another pod".into()]),
+                plan,
+            };
+        }
         let thing = match api::get(THING, "default", "thing") {
             Ok(thing) => thing,
             Err(error) => return failed(error, plan),

@@ -5,7 +5,8 @@ use super::*;
 use crate::api::wire::fault::join;
 use crate::api::wire::schema::{Field, Need, Shape, shape};
 
-const KINDS: [Kind; 7] = [
+const KINDS: [Kind; 8] = [
+    Kind::ResourceClaimTemplate,
     Kind::DeviceTaintRule,
     Kind::Pod,
     Kind::Node,
@@ -33,6 +34,7 @@ fn read_any(kind: Kind, api_version: &str, mut value: Value) -> Result<(), Probl
         Kind::Pod => pod(&json).map(drop),
         Kind::Node => node(&json).map(drop),
         Kind::ResourceClaim => resource_claim(&json, &profile).map(drop),
+        Kind::ResourceClaimTemplate => resource_claim_template(&json, &profile).map(drop),
         Kind::DeviceClass => device_class(&json, &profile).map(drop),
         Kind::ResourceSlice => resource_slice(&json, &profile).map(drop),
         Kind::DeviceTaintRule => device_taint_rule(&json, &profile).map(drop),
@@ -52,7 +54,6 @@ fn sample(shape: &Shape, key: &str) -> Value {
         Shape::Quantity => "1".into(),
         Shape::WrappedQuantity => json!({"value": "1"}),
         Shape::Anything => Value::Null,
-        Shape::AnyObject => json!({"driver": "x"}),
         Shape::List(element) => json!([sample(element, key)]),
         Shape::Map(entry) => json!({"k": sample(entry, key)}),
         Shape::Object(fields) => {
@@ -129,7 +130,7 @@ fn wrong_type(shape: &Shape) -> Vec<(String, Value)> {
         }
         Shape::Integer => json!(true),
         Shape::Object(_) => return vec![("".into(), "x".into()), ("".into(), json!(["x"]))],
-        Shape::Boolean | Shape::Map(_) | Shape::List(_) | Shape::AnyObject => json!("x"),
+        Shape::Boolean | Shape::Map(_) | Shape::List(_) => json!("x"),
         Shape::Text | Shape::Quantity => json!({}),
     };
     vec![(String::new(), wrong)]
@@ -161,8 +162,8 @@ fn a_complete_object_reads_in_every_version() {
     for (kind, api_version, version) in readable() {
         read_any(kind, api_version, sample(shape(kind, version), "")).unwrap();
     }
-    // Claims, classes and slices in four versions, rules in three.
-    assert_eq!(readable().len(), 4 * 3 + 3 + 3);
+    // Claims, templates, classes and slices in four versions, rules in three.
+    assert_eq!(readable().len(), 4 * 4 + 3 + 3);
 }
 
 #[test]

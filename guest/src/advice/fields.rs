@@ -1,0 +1,132 @@
+//! What can be said of an object from its keys alone, and why it cannot be read.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::findings::{Findings, count};
+use crate::api::wire::{self, Belongs, Problem, Stray};
+use crate::host::Object;
+
+/// Keys that the object's version does not have; the same slip in many entries of a list is told once.
+pub(super) fn check(object: &Object, problem: Option<&Problem>, findings: &mut Findings) {
+    let kind = object.id.kind.split('.').next().unwrap_or_default();
+    let value = serde_json::from_slice::<Value>(&object.json).unwrap_or_default();
+    let strays = wire::strays(kind, &value);
+    let mut alike: BTreeMap<String, usize> = BTreeMap::new();
+    for stray in &strays {
+        *alike.entry(without_indexes(&stray.path)).or_default() += 1;
+    }
+    let version = value
+        .get("apiVersion")
+        .and_then(Value::as_str)
+        .unwrap_or_default();
+    let mut about = findings.about(&object.id);
+    for stray in &strays {
+        let Some(number) = alike.remove(&without_indexes(&stray.path)) else {
+            continue;
+        };
+        let (is_sure, mut message, remedy) = describe(stray, version);
+        if number > 1 {
+            message.push_str(&format!(
+                " (as in {} of this object)",
+                count(number - 1, "other place")
+            ));
+        }
+        match is_sure {
+            true => about.error(&stray.path, message, remedy),
+            false => about.warning(&stray.path, message, remedy),
+        }
+    }
+    // The reader complains about some of these keys too.
+    let told = |problem: &&Problem| {
+        problem.message.starts_with("unknown field")
+            || strays.iter().any(|stray| stray.path == problem.path)
+    };
+    if let Some(problem) = problem.filter(|problem| !told(problem)) {
+        let (message, remedy) = match problem.message.split_once("; ") {
+            Some((message, remedy)) => (message, remedy.to_owned()),
+            None => (problem.message.as_str(), remedy_for(problem)),
+        };
+        let path = match message.starts_with("this version is not supported") {
+            true => "apiVersion",
+            false => problem.path.as_str(),
+        };
+        about.error(path, message, remedy);
+    }
+}
+
+fn remedy_for(problem: &Problem) -> String {
+    match problem.gate {
+        Some(gate) => {
+            format!("use --feature {gate}=true if the cluster has it on, or remove the field")
+        }
+        None => String::new(),
+    }
+}
+
+/// Whether it surely is a mistake, what it is, and what to do.
+fn describe(stray: &Stray, version: &str) -> (bool, String, String) {
+    let key = &stray.key;
+    let unknown = format!("unknown field {key:?}");
+    // No alternative has what the request around it may have.
+    if key == "adminAccess" && stray.path.contains("firstAvailable[") {
+        let message = "no alternative of firstAvailable can have adminAccess".to_owned();
+        return (
+            true,
+            message,
+            "use a request of its own for admin access, or remove it".into(),
+        );
+    }
+    match &stray.belongs {
+        Belongs::Spelled(right, true) => (
+            true,
+            format!("field {key:?} is in the wrong case"),
+            format!("write {right:?}"),
+        ),
+        Belongs::Spelled(right, false) => (true, unknown, format!("write {right:?}")),
+        Belongs::At(place) => (
+            true,
+            format!("{unknown} at this place"),
+            format!("move it to {place}"),
+        ),
+        Belongs::OtherVersion(other) => (
+            true,
+            format!("{version} has no field {key:?}, resource.k8s.io/{other} has"),
+            other_version(key, other),
+        ),
+        Belongs::Unknown(known) => (
+            false,
+            unknown,
+            match known.len() {
+                0..=12 => format!("remove it; known here are {}", known.join(", ")),
+                _ => "remove it".to_owned(),
+            },
+        ),
+    }
+}
+
+fn other_version(key: &str, other: &str) -> String {
+    match key {
+        "exactly" | "basic" => {
+            format!("move what is in it one level up, or use resource.k8s.io/{other}")
+        }
+        _ => format!("use resource.k8s.io/{other}, or remove it"),
+    }
+}
+
+/// `a[0].b[1]` as `a[].b[]`.
+fn without_indexes(path: &str) -> String {
+    let mut out = String::with_capacity(path.len());
+    let mut inside = false;
+    for c in path.chars() {
+        match c {
+            '[' => inside = true,
+            ']' => inside = false,
+            _ if inside => continue,
+            _ => {}
+        }
+        out.push(c);
+    }
+    out
+}

@@ -1,0 +1,404 @@
+//! Slices by themselves, and the pools that they make: limits, generations, completeness, devices that are there twice, and
+//! taint rules that mean no device.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::claims::{LONGEST_ID, is_label};
+use super::findings::{About, Findings, count, some_of};
+use super::scene::Scene;
+use crate::api::{CounterSet, Device, DeviceTaintRule, Reach, ResourceSlice};
+use crate::cel::malformed;
+use crate::host::ObjectRef;
+use crate::nearest::meant;
+use crate::profile::Profile;
+
+const MOST_DEVICES: usize = 128;
+/// If devices have taints or consume counters.
+const MOST_RICH_DEVICES: usize = 64;
+const MOST_NAMES: usize = 32;
+const MOST_COUNTER_SETS: usize = 8;
+const MOST_COUNTERS: usize = 32;
+const MOST_CONSUMED_SETS: usize = 2;
+const MOST_TAINTS: usize = 16;
+/// Longest driver name and longest domain.
+const LONGEST_DOMAIN: usize = 63;
+
+type Pool<'a> = Vec<(&'a ObjectRef, &'a ResourceSlice)>;
+
+/// The slices that count: those of the newest generation of their pool.
+pub(super) fn newest(scene: &Scene) -> impl Iterator<Item = &ResourceSlice> + Clone {
+    let mut generations: BTreeMap<(&str, &str), i64> = BTreeMap::new();
+    let slices = || {
+        scene
+            .slices
+            .iter()
+            .filter_map(|seen| seen.read.as_ref().ok())
+    };
+    for slice in slices() {
+        let newest = generations
+            .entry((&slice.driver, &slice.pool))
+            .or_insert(slice.generation);
+        *newest = slice.generation.max(*newest);
+    }
+    slices().filter(move |slice| {
+        generations.get(&(&*slice.driver, &*slice.pool)) == Some(&slice.generation)
+    })
+}
+
+/// Everything about slices and taint rules.
+pub(super) fn check(scene: &Scene, profile: &Profile, findings: &mut Findings) {
+    let nodes: BTreeSet<&str> = scene.nodes.iter().map(|node| node.name.as_str()).collect();
+    let mut pools: BTreeMap<(&str, &str), Pool<'_>> = BTreeMap::new();
+    for (id, slice) in scene.slices.iter().filter_map(|seen| seen.usable()) {
+        self::slice(slice, profile, &nodes, &mut findings.about(id));
+        pools
+            .entry((&slice.driver, &slice.pool))
+            .or_default()
+            .push((id, slice));
+    }
+    for (name, slices) in &pools {
+        pool(*name, slices, profile, findings);
+    }
+    for (id, rule) in scene.rules.iter().filter_map(|seen| seen.usable()) {
+        self::rule(rule, scene, &mut findings.about(id));
+    }
+}
+
+fn slice(slice: &ResourceSlice, profile: &Profile, nodes: &BTreeSet<&str>, about: &mut About<'_>) {
+    let is_rich = |device: &Device| {
+        let extra = device.extra.as_ref();
+        extra.is_some_and(|extra| !extra.taints.is_empty() || !extra.consumes.is_empty())
+    };
+    let most = match slice.devices.iter().any(is_rich) {
+        true => MOST_RICH_DEVICES,
+        false => MOST_DEVICES,
+    };
+    about.at_most("spec.devices", "devices", slice.devices.len(), most);
+    about.at_most(
+        "spec.sharedCounters",
+        "counter sets",
+        slice.counters.len(),
+        MOST_COUNTER_SETS,
+    );
+    let separate = profile.minor() >= 35;
+    if separate && !slice.devices.is_empty() && !slice.counters.is_empty() {
+        about.error(
+            "spec.sharedCounters",
+            "a slice has either devices or shared counters",
+            "put the counters into a slice of their own in the same pool",
+        );
+    }
+    for (i, set) in slice.counters.iter().enumerate() {
+        about.at_most(
+            &format!("spec.sharedCounters[{i}].counters"),
+            "counters",
+            set.counters.len(),
+            MOST_COUNTERS,
+        );
+    }
+    if slice.driver.len() > LONGEST_DOMAIN {
+        about.error(
+            "spec.driver",
+            format!(
+                "the name has {} bytes, at most {LONGEST_DOMAIN} are allowed",
+                slice.driver.len()
+            ),
+            "use a shorter one",
+        );
+    }
+    if slice.generation < 0 {
+        about.error(
+            "spec.pool.generation",
+            "the generation is negative",
+            "count from 0 or 1",
+        );
+    }
+    if slice.resource_slice_count < 1 {
+        about.error(
+            "spec.pool.resourceSliceCount",
+            format!(
+                "the pool has {} slices, it says",
+                slice.resource_slice_count
+            ),
+            "say how many slices the pool has at this generation, this one included",
+        );
+    }
+    reach(&slice.reach, nodes, about);
+    for (i, device) in slice.devices.iter().enumerate() {
+        self::device(device, i, about);
+    }
+}
+
+fn reach(reach: &Reach, nodes: &BTreeSet<&str>, about: &mut About<'_>) {
+    match reach {
+        Reach::NodeName(name) if !nodes.is_empty() && !nodes.contains(name.as_str()) => {
+            let remedy = match meant(name, nodes.iter().copied()) {
+                Some(nearest) => format!("did you mean {nearest:?}?"),
+                None => "add the node to the input, or remove the slice".to_owned(),
+            };
+            about.warning(
+                "spec.nodeName",
+                format!("there is no Node {name:?}"),
+                remedy,
+            );
+        }
+        Reach::Nowhere => about.error(
+            "spec",
+            "no node reaches the devices",
+            "set one of nodeName, nodeSelector, allNodes and perDeviceNodeSelection",
+        ),
+        _ => {}
+    }
+}
+
+fn device(device: &Device, i: usize, about: &mut About<'_>) {
+    let path = format!("spec.devices[{i}]");
+    if !is_label(&device.name) {
+        about.error(
+            format!("{path}.name"),
+            format!("{:?} is not a DNS label", device.name),
+            "use at most 63 lower case letters, digits and dashes",
+        );
+    }
+    if !device.usable {
+        about.error(
+            &path,
+            "the device has no content: basic is missing",
+            "add basic, or remove the device",
+        );
+    }
+    let names = device.attributes.len() + device.capacity.len();
+    about.at_most(
+        &format!("{path}.attributes"),
+        "attributes and capacities",
+        names,
+        MOST_NAMES,
+    );
+    let attributes = device
+        .attributes
+        .iter()
+        .map(|(name, _)| ("attributes", name));
+    let capacity = device.capacity.iter().map(|(name, _)| ("capacity", name));
+    for (field, name) in attributes.chain(capacity) {
+        let (domain, id) = name.split_once('/').unwrap_or(("", name));
+        let starts_well = !id.starts_with(|c: char| c.is_ascii_digit());
+        let is_id = !id.is_empty()
+            && starts_well
+            && id.bytes().all(|c| c.is_ascii_alphanumeric() || c == b'_');
+        if domain.len() > LONGEST_DOMAIN || id.len() > LONGEST_ID || !is_id {
+            about.error(
+                format!("{path}.{field}[{name}]"),
+                format!("{name:?} is no name for this"),
+                format!("use [DOMAIN/]ID: a domain of at most {LONGEST_DOMAIN} bytes, and at most {LONGEST_ID} letters, digits and _"),
+            );
+        }
+    }
+    if let Some(problem) = malformed(device) {
+        about.error(
+            &path,
+            format!("{problem}: every selector that meets this device fails"),
+            "correct the value",
+        );
+    }
+    if let Some(extra) = &device.extra {
+        about.at_most(
+            &format!("{path}.taints"),
+            "taints",
+            extra.taints.len(),
+            MOST_TAINTS,
+        );
+        about.at_most(
+            &format!("{path}.consumesCounters"),
+            "counter sets",
+            extra.consumes.len(),
+            MOST_CONSUMED_SETS,
+        );
+    }
+}
+
+fn pool(
+    (driver, name): (&str, &str),
+    slices: &Pool<'_>,
+    profile: &Profile,
+    findings: &mut Findings,
+) {
+    let generation = slices
+        .iter()
+        .map(|(_, slice)| slice.generation)
+        .max()
+        .unwrap_or_default();
+    let pool = format!("{driver}/{name}");
+    let (kept, stale): (Pool<'_>, Pool<'_>) = slices
+        .iter()
+        .copied()
+        .partition(|(_, slice)| slice.generation == generation);
+    for (id, slice) in &stale {
+        findings.about(id).hint(
+            "spec.pool.generation",
+            format!("the slice is of generation {}, its pool {pool} is at {generation}: its devices are not used", slice.generation),
+            "delete it; its driver should have",
+        );
+    }
+    let (first, wanted) = (kept[0].0, kept[0].1.resource_slice_count);
+    if let Some((id, other)) = kept
+        .iter()
+        .find(|(_, slice)| slice.resource_slice_count != wanted)
+    {
+        findings.about(id).error(
+            "spec.pool.resourceSliceCount",
+            format!(
+                "the pool {pool} has {} slices by this one, {wanted} by {}",
+                other.resource_slice_count, first.name
+            ),
+            "all slices of a generation must give the same number",
+        );
+    } else if kept.len() as i64 != wanted && wanted >= 1 {
+        let effect = match profile.exact_count_skips_bad_pools() {
+            true => "its devices are not used",
+            false => "requests for all devices do not use it",
+        };
+        let relation = if (kept.len() as i64) < wanted {
+            "incomplete"
+        } else {
+            "too large"
+        };
+        findings.about(first).warning(
+            "spec.pool.resourceSliceCount",
+            format!(
+                "the pool {pool} is {relation}: {} of generation {generation} where it says {wanted}; {effect}",
+                count(kept.len(), "slice")
+            ),
+            "publish exactly as many slices as it says, or wait until the driver has",
+        );
+    }
+    duplicates(&pool, &kept, findings);
+    counters(&pool, &kept, findings);
+}
+
+fn duplicates(pool: &str, slices: &Pool<'_>, findings: &mut Findings) {
+    let mut seen: BTreeMap<&str, (&ObjectRef, &ResourceSlice)> = BTreeMap::new();
+    for (id, slice) in slices {
+        for (i, device) in slice.devices.iter().enumerate() {
+            let Some((other, earlier)) = seen.insert(&device.name, (id, slice)) else {
+                continue;
+            };
+            let place = match (&earlier.reach, &slice.reach) {
+                (Reach::NodeName(one), Reach::NodeName(other)) if one != other => {
+                    format!("on the nodes {one} and {other}")
+                }
+                _ if other.name == id.name => "in this slice".to_owned(),
+                _ => format!("also by ResourceSlice {}", other.name),
+            };
+            findings.about(id).error(
+                format!("spec.devices[{i}].name"),
+                format!("the device {:?} is published twice in the pool {pool}, {place}", device.name),
+                "device names are unique within a pool; use a pool of its own for each node, or other names",
+            );
+        }
+    }
+}
+
+fn counters(pool: &str, slices: &Pool<'_>, findings: &mut Findings) {
+    let mut sets: BTreeMap<&str, &CounterSet> = BTreeMap::new();
+    for (id, slice) in slices {
+        for (i, set) in slice.counters.iter().enumerate() {
+            if sets.insert(&set.name, set).is_some() {
+                findings.about(id).error(
+                    format!("spec.sharedCounters[{i}].name"),
+                    format!("the pool {pool} has the counter set {:?} twice", set.name),
+                    "give each set a name of its own",
+                );
+            }
+        }
+    }
+    for (id, slice) in slices {
+        for (i, device) in slice.devices.iter().enumerate() {
+            let consumed = device
+                .extra
+                .iter()
+                .flat_map(|extra| &extra.consumes)
+                .enumerate();
+            for (j, consumed) in consumed {
+                let path = format!("spec.devices[{i}].consumesCounters[{j}]");
+                let names = || sets.keys().copied();
+                let Some(set) = sets.get(&*consumed.name) else {
+                    let remedy = match meant(&consumed.name, names()) {
+                        Some(nearest) => format!("did you mean {nearest:?}?"),
+                        None => format!("the pool has {}", some_of(names())),
+                    };
+                    let message = format!("the pool {pool} has no counter set {:?}", consumed.name);
+                    findings
+                        .about(id)
+                        .error(format!("{path}.counterSet"), message, remedy);
+                    continue;
+                };
+                for (name, _) in &consumed.counters {
+                    if !set.counters.iter().any(|(known, _)| known == name) {
+                        let known = set.counters.iter().map(|(known, _)| known);
+                        findings.about(id).error(
+                            format!("{path}.counters[{name}]"),
+                            format!("the counter set {:?} has no counter {name:?}", set.name),
+                            format!("it has {}", some_of(known)),
+                        );
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn rule(rule: &DeviceTaintRule, scene: &Scene, about: &mut About<'_>) {
+    let Some(selector) = &rule.selector else {
+        return about.warning(
+            "spec.deviceSelector",
+            "the rule has no selector and taints nothing",
+            "name driver, pool or device; {} means every device",
+        );
+    };
+    if scene.slices.is_empty() {
+        return;
+    }
+    let slices = || newest(scene);
+    let is_or_any =
+        |wanted: &Option<String>, name: &str| wanted.as_deref().is_none_or(|wanted| wanted == name);
+    let concerned = || {
+        slices().filter(|slice| {
+            is_or_any(&selector.driver, &slice.driver) && is_or_any(&selector.pool, &slice.pool)
+        })
+    };
+    let mut devices = concerned().flat_map(|slice| &slice.devices);
+    if devices.any(|device| is_or_any(&selector.device, &device.name)) {
+        return;
+    }
+    let driver = selector.driver.as_deref().unwrap_or_default();
+    let drivers: BTreeSet<&str> = slices().map(|slice| &*slice.driver).collect();
+    let pools: BTreeSet<&str> = slices().map(|slice| &*slice.pool).collect();
+    let (field, name, known) = if !driver.is_empty() && !drivers.contains(driver) {
+        ("driver", driver, drivers)
+    } else if let Some(pool) = selector
+        .pool
+        .as_deref()
+        .filter(|pool| !pools.contains(pool))
+    {
+        ("pool", pool, pools)
+    } else {
+        let devices = concerned()
+            .flat_map(|slice| &slice.devices)
+            .map(|device| &*device.name);
+        (
+            "device",
+            selector.device.as_deref().unwrap_or_default(),
+            devices.collect(),
+        )
+    };
+    let remedy = match meant(name, known.iter().copied()) {
+        Some(nearest) => format!("did you mean {nearest:?}?"),
+        None if known.is_empty() => "no device has this driver and pool".to_owned(),
+        None => format!("published are {}", some_of(known)),
+    };
+    about.warning(
+        format!("spec.deviceSelector.{field}"),
+        format!("the rule taints no device: none has the {field} {name:?}"),
+        remedy,
+    );
+}

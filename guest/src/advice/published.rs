@@ -1,0 +1,153 @@
+//! What all devices publish together: names and values of attributes, names of capacities, by domain.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::findings::some_of;
+use crate::api::{Attribute, Device, ResourceSlice};
+use crate::nearest::meant;
+
+/// Distinct values that are kept of one attribute.
+const MOST_VALUES: usize = 200;
+
+/// Names and values; empty if there is no device.
+#[derive(Default)]
+pub(super) struct Published {
+    /// By domain and name.
+    attributes: BTreeMap<String, BTreeMap<String, Values>>,
+    capacity: BTreeMap<String, BTreeMap<String, Values>>,
+    pub devices: usize,
+}
+
+/// Values of one name, as CEL writes them.
+#[derive(Default)]
+pub(super) struct Values {
+    pub texts: BTreeSet<String>,
+    /// More than are kept.
+    pub is_cut: bool,
+}
+
+/// A name that nobody publishes.
+pub(super) struct Unknown {
+    pub message: String,
+    pub remedy: String,
+}
+
+impl Published {
+    pub(super) fn of<'a>(slices: impl Iterator<Item = &'a ResourceSlice>) -> Self {
+        let mut published = Self::default();
+        for slice in slices {
+            for device in &slice.devices {
+                published.add(&slice.driver, device);
+            }
+        }
+        published
+    }
+
+    fn add(&mut self, driver: &str, device: &Device) {
+        self.devices += 1;
+        for (name, value) in device.attributes.iter() {
+            let values = values(&mut self.attributes, driver, name);
+            match value {
+                Attribute::List(list) => list.iter().for_each(|value| values.insert(value)),
+                value => values.insert(value),
+            }
+        }
+        for (name, quantity) in device.capacity.iter() {
+            values(&mut self.capacity, driver, name).insert(&Attribute::Version(quantity.clone()));
+        }
+    }
+
+    /// Domains in which some device has this name, sorted.
+    pub(super) fn domains_of(&self, id: &str) -> Vec<&str> {
+        let domains = self.attributes.iter();
+        let has = domains.filter(|(_, names)| names.contains_key(id));
+        has.map(|(domain, _)| domain.as_str()).collect()
+    }
+
+    /// Values of a name, if some device has it.
+    pub(super) fn values(&self, capacity: bool, domain: &str, id: &str) -> Option<&Values> {
+        self.kind(capacity).get(domain)?.get(id)
+    }
+
+    /// What to say of a name that no device has. Nothing, if one has it or there are no devices.
+    pub(super) fn unknown(
+        &self,
+        capacity: bool,
+        domain: &str,
+        id: Option<&str>,
+    ) -> Option<Unknown> {
+        if self.devices == 0 {
+            return None;
+        }
+        let noun = if capacity { "capacity" } else { "attribute" };
+        let domains = self.kind(capacity);
+        let Some(names) = domains.get(domain) else {
+            let candidates = || domains.keys().map(String::as_str);
+            let by_id =
+                id.and_then(|id| candidates().find(|domain| domains[*domain].contains_key(id)));
+            return Some(Unknown {
+                message: match id {
+                    Some(id) => format!(
+                        "no published device has the {noun} {domain}/{id}: the domain {domain:?} is unknown"
+                    ),
+                    None => {
+                        format!("no published device has {noun} names in the domain {domain:?}")
+                    }
+                },
+                remedy: match meant(domain, candidates()).or(by_id) {
+                    Some(nearest) => format!("did you mean the domain {nearest:?}?"),
+                    None if domains.is_empty() => String::new(),
+                    None => format!("domains that are published: {}", some_of(candidates())),
+                },
+            });
+        };
+        let id = id.filter(|id| !names.contains_key(*id))?;
+        let candidates = || names.keys().map(String::as_str);
+        let elsewhere = domains.iter().find(|(_, names)| names.contains_key(id));
+        Some(Unknown {
+            message: format!("no published device has the {noun} {domain}/{id}"),
+            remedy: match (meant(id, candidates()), elsewhere) {
+                (Some(nearest), _) => format!("did you mean {nearest:?}?"),
+                (None, Some((other, _))) => format!("did you mean {other}/{id}?"),
+                (None, None) => format!("the domain has {}", some_of(candidates())),
+            },
+        })
+    }
+
+    fn kind(&self, capacity: bool) -> &BTreeMap<String, BTreeMap<String, Values>> {
+        match capacity {
+            true => &self.capacity,
+            false => &self.attributes,
+        }
+    }
+}
+
+fn values<'a>(
+    domains: &'a mut BTreeMap<String, BTreeMap<String, Values>>,
+    driver: &str,
+    name: &str,
+) -> &'a mut Values {
+    let (domain, id) = name.split_once('/').unwrap_or((driver, name));
+    if !domains.contains_key(domain) {
+        domains.insert(domain.to_owned(), BTreeMap::new());
+    }
+    let names = domains.entry(domain.to_owned()).or_default();
+    names.entry(id.to_owned()).or_default()
+}
+
+impl Values {
+    fn insert(&mut self, value: &Attribute) {
+        let text = match value {
+            Attribute::Int(int) => int.to_string(),
+            Attribute::Bool(bool) => bool.to_string(),
+            Attribute::String(text) => format!("{text:?}"),
+            Attribute::Version(text) => text.to_string(),
+            Attribute::List(_) | Attribute::Unknown => return,
+        };
+        if self.texts.len() < MOST_VALUES {
+            self.texts.insert(text);
+        } else if !self.texts.contains(&text) {
+            self.is_cut = true;
+        }
+    }
+}

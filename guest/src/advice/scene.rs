@@ -1,0 +1,201 @@
+//! The cluster for one answer: every object that matters, in the model, with what could not be read.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::pods::{Container, containers_of};
+use crate::api::{
+    DeviceClass, DeviceTaintRule, Node, Pod, ResourceClaim, ResourceSlice, wire, wire::Problem,
+};
+use crate::host::{Change, Host, InFlightChange, Level, Object, ObjectRef, Slot, kinds};
+use crate::profile::Profile;
+
+/// An object, or why it cannot be used.
+pub(super) struct Seen<T> {
+    pub id: ObjectRef,
+    pub read: Result<T, Problem>,
+}
+
+/// Everything that was read, each kind in the host's order.
+#[derive(Default)]
+pub(super) struct Scene {
+    pub nodes: Vec<Node>,
+    pub classes: Vec<Seen<DeviceClass>>,
+    pub slices: Vec<Seen<ResourceSlice>>,
+    pub rules: Vec<Seen<DeviceTaintRule>>,
+    pub claims: Vec<Seen<ResourceClaim>>,
+    /// Templates as the claims that they make.
+    pub templates: Vec<Seen<ResourceClaim>>,
+    pub pods: Vec<PodSeen>,
+    /// Claims that a pod decided about and has not written yet, by uid.
+    pub in_flight: BTreeMap<String, ResourceClaim>,
+}
+
+/// A pod, and what only advice looks at.
+pub(super) struct PodSeen {
+    pub id: ObjectRef,
+    pub read: Result<Pod, Problem>,
+    pub containers: Vec<Container>,
+    /// Kind and name of the controller that made it.
+    pub owner: Option<String>,
+    phase: String,
+    node: String,
+}
+
+impl PodSeen {
+    fn new(object: Object) -> Self {
+        let value = serde_json::from_slice::<Value>(&object.json).unwrap_or_default();
+        let text = |value: &Value, pointer: &str| {
+            value
+                .pointer(pointer)
+                .and_then(Value::as_str)
+                .unwrap_or_default()
+                .to_owned()
+        };
+        let owners = value
+            .pointer("/metadata/ownerReferences")
+            .and_then(Value::as_array);
+        let mut owners = owners.into_iter().flatten();
+        let controller = owners.find(|owner| owner.get("controller") == Some(&Value::Bool(true)));
+        Self {
+            read: wire::pod(&object.json),
+            containers: containers_of(&value),
+            owner: controller
+                .map(|owner| format!("{} {}", text(owner, "/kind"), text(owner, "/name"))),
+            phase: text(&value, "/status/phase"),
+            node: text(&value, "/spec/nodeName"),
+            id: object.id,
+        }
+    }
+
+    /// Whether it needs nothing any more.
+    pub(super) fn is_finished(&self) -> bool {
+        ["Succeeded", "Failed"].contains(&self.phase.as_str())
+    }
+
+    /// Whether it was assigned to a node.
+    pub(super) fn has_node(&self) -> bool {
+        !self.node.is_empty()
+    }
+
+    /// The claim that was generated for an entry.
+    pub(super) fn generated_claim(&self, entry: &str) -> Option<&str> {
+        let statuses = &self.read.as_ref().ok()?.resource_claim_statuses;
+        let status = statuses.iter().find(|(name, _)| name == entry)?;
+        status.1.as_deref()
+    }
+}
+
+impl<T> Seen<T> {
+    /// The object, if it can be used.
+    pub(super) fn usable(&self) -> Option<(&ObjectRef, &T)> {
+        self.read.as_ref().ok().map(|object| (&self.id, object))
+    }
+}
+
+impl Scene {
+    /// The same with pods.
+    pub(super) fn with_pods(host: &dyn Host, profile: &Profile) -> Self {
+        let pods = objects(host, kinds::POD).into_iter();
+        Self {
+            pods: pods.map(PodSeen::new).collect(),
+            ..Self::read(host, profile)
+        }
+    }
+
+    /// Reads everything that the host shows now, but pods.
+    pub(super) fn read(host: &dyn Host, profile: &Profile) -> Self {
+        let mut scene = Self::default();
+        let node = |json: &[u8]| wire::node(json);
+        scene.nodes = each(host, kinds::NODE, node)
+            .into_iter()
+            .filter_map(|seen| seen.read.ok())
+            .collect();
+        scene.classes = each(host, kinds::DEVICE_CLASS, |json| {
+            wire::device_class(json, profile)
+        });
+        scene.slices = each(host, kinds::RESOURCE_SLICE, |json| {
+            wire::resource_slice(json, profile)
+        });
+        scene.rules = each(host, kinds::DEVICE_TAINT_RULE, |json| {
+            wire::device_taint_rule(json, profile)
+        });
+        scene.claims = each(host, kinds::RESOURCE_CLAIM, |json| {
+            wire::resource_claim(json, profile)
+        });
+        scene.templates = each(host, kinds::RESOURCE_CLAIM_TEMPLATE, |json| {
+            wire::resource_claim_template(json, profile)
+        });
+        scene.in_flight = in_flight(host, profile);
+        scene
+    }
+}
+
+fn each<T>(
+    host: &dyn Host,
+    kind: &str,
+    read: impl Fn(&[u8]) -> Result<T, Problem>,
+) -> Vec<Seen<T>> {
+    let objects = objects(host, kind).into_iter();
+    let seen = objects.map(|object| Seen {
+        read: read(&object.json),
+        id: object.id,
+    });
+    seen.collect()
+}
+
+/// All objects of a kind, by slot. A kind that may not be read has none, and the log says so.
+pub(super) fn objects(host: &dyn Host, kind: &str) -> Vec<Object> {
+    let mut objects: BTreeMap<Slot, Object> = BTreeMap::new();
+    let mut since = 0;
+    loop {
+        let page = match host.changes(kind, since) {
+            Ok(page) => page,
+            Err(error) => {
+                host.log(Level::Warn, &error.message, &[]);
+                break;
+            }
+        };
+        if page.reset {
+            objects.clear();
+        }
+        for change in page.changes {
+            match change {
+                Change::Put { slot, object, .. } => objects.insert(slot, object),
+                Change::Deleted { slot, .. } => objects.remove(&slot),
+            };
+        }
+        since = page.until;
+        if !page.more {
+            break;
+        }
+    }
+    objects.into_values().collect()
+}
+
+fn in_flight(host: &dyn Host, profile: &Profile) -> BTreeMap<String, ResourceClaim> {
+    let mut claims = BTreeMap::new();
+    let mut since = 0;
+    loop {
+        let page = host.in_flight_changes(since);
+        if page.reset {
+            claims.clear();
+        }
+        for change in page.changes {
+            match change {
+                InFlightChange::Put(entry) if entry.target.kind == kinds::RESOURCE_CLAIM => {
+                    if let Ok(claim) = wire::resource_claim(&entry.json, profile) {
+                        claims.insert(entry.target.uid, claim);
+                    }
+                }
+                InFlightChange::Put(_) => {}
+                InFlightChange::Removed(target) => _ = claims.remove(&target.uid),
+            }
+        }
+        since = page.until;
+        if !page.more {
+            return claims;
+        }
+    }
+}

@@ -1,0 +1,3 @@
+mod devices;
+mod references;
+mod support;

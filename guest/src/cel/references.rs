@@ -1,0 +1,184 @@
+//! What an expression looks up in a device, for advice about it: names, and the literals that they are compared with.
+
+use std::collections::BTreeMap;
+
+use super::Program;
+use super::node::{Node, Select};
+use super::value::Value;
+
+/// An attribute or capacity that an expression names, or a domain as a whole.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Reference {
+    /// Of `capacity` instead of `attributes`.
+    pub capacity: bool,
+    /// Domain.
+    pub domain: String,
+    /// Name within it; `None`: the domain itself is used, for example with `in`.
+    pub id: Option<String>,
+}
+
+/// How an expression uses a reference.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// Some use is within `has` or optional: that nobody publishes it is expected.
+    pub guarded: bool,
+    /// Texts that it is compared with by `==` or `in`, as CEL writes them.
+    pub wanted: Vec<String>,
+}
+
+impl Program {
+    /// Everything that the expression looks up in the device under names that it spells out.
+    pub fn references(&self) -> BTreeMap<Reference, Usage> {
+        let mut found = Found::default();
+        found.node(&self.node, false);
+        found.0
+    }
+}
+
+#[derive(Default)]
+struct Found(BTreeMap<Reference, Usage>);
+
+impl Found {
+    /// Depth is that of an expression that compiled.
+    fn node(&mut self, node: &Node, guarded: bool) {
+        if let Node::Select(select) = node
+            && let Some((reference, optional)) = selected(select)
+        {
+            return self.add(reference, guarded || optional, None);
+        }
+        match node {
+            Node::Const(_) | Node::Device | Node::Slot(_) | Node::UnknownType(_) => {}
+            Node::Select(select) => self.node(&select.operand, guarded || select.optional),
+            Node::Has(select) => match selected(select) {
+                Some((reference, _)) => self.add(reference, true, None),
+                None => self.node(&select.operand, true),
+            },
+            Node::Index(index) => {
+                self.node(&index.operand, guarded || index.optional);
+                self.node(&index.index, guarded);
+            }
+            Node::Relative(inner) | Node::NotStrictlyFalse(inner) => self.node(inner, guarded),
+            Node::And(sides) | Node::Or(sides) | Node::OrOptional(sides) | Node::OrValue(sides) => {
+                sides.iter().for_each(|side| self.node(side, guarded));
+            }
+            Node::If(parts) => parts.iter().for_each(|part| self.node(part, guarded)),
+            Node::Call(call) => {
+                if call.name == "_==_" {
+                    self.equality(&call.args, guarded);
+                }
+                call.args.iter().for_each(|arg| self.node(arg, guarded));
+            }
+            Node::InLiteral(membership) => {
+                let (value, list) = &**membership;
+                if let (Some(reference), Value::List(list)) = (reference(value), list) {
+                    for value in list.iter() {
+                        self.add(reference.clone(), guarded, literal(value));
+                    }
+                }
+                self.node(value, guarded);
+            }
+            Node::List(elements) => elements
+                .iter()
+                .for_each(|(node, _)| self.node(node, guarded)),
+            Node::Map(entries) => entries.iter().for_each(|(key, value, _)| {
+                self.node(key, guarded);
+                self.node(value, guarded);
+            }),
+            Node::Let(binding) => {
+                self.node(&binding.value, guarded);
+                self.node(&binding.within, guarded);
+            }
+            Node::Fold(fold) => {
+                let parts = [
+                    &fold.range,
+                    &fold.init,
+                    &fold.condition,
+                    &fold.step,
+                    &fold.result,
+                ];
+                parts.into_iter().for_each(|part| self.node(part, guarded));
+            }
+            Node::Append(append) => self.node(&append.element, guarded),
+            Node::Insert(insert) => insert.args.iter().for_each(|arg| self.node(arg, guarded)),
+        }
+    }
+
+    fn equality(&mut self, args: &[Node], guarded: bool) {
+        if let [one, other] = args {
+            for (named, constant) in [(one, other), (other, one)] {
+                if let (Some(reference), Node::Const(value)) = (reference(named), constant) {
+                    self.add(reference, guarded, literal(value));
+                }
+            }
+        }
+    }
+
+    fn add(&mut self, reference: Reference, guarded: bool, wanted: Option<String>) {
+        let usage = self.0.entry(reference).or_default();
+        usage.guarded |= guarded;
+        if let Some(wanted) = wanted
+            && !usage.wanted.contains(&wanted)
+        {
+            usage.wanted.push(wanted);
+        }
+    }
+}
+
+/// `device.attributes["domain"].id`, or without `id`.
+fn reference(node: &Node) -> Option<Reference> {
+    match node {
+        Node::Select(select) => selected(select).map(|(reference, _)| reference),
+        _ => None,
+    }
+}
+
+/// The same, and whether it is optional. An index that is a literal text is a selection too.
+fn selected(select: &Select) -> Option<(Reference, bool)> {
+    let field = select.field.to_string();
+    if let Some(capacity) = map(&select.operand) {
+        let (domain, id) = (field, None);
+        return Some((
+            Reference {
+                capacity,
+                domain,
+                id,
+            },
+            select.optional,
+        ));
+    }
+    let Node::Select(inner) = &select.operand else {
+        return None;
+    };
+    let capacity = map(&inner.operand)?;
+    let (domain, id) = (inner.field.to_string(), Some(field));
+    Some((
+        Reference {
+            capacity,
+            domain,
+            id,
+        },
+        select.optional || inner.optional,
+    ))
+}
+
+/// Whether it is `device.capacity`, or `device.attributes`.
+fn map(node: &Node) -> Option<bool> {
+    match node {
+        Node::Select(select) if matches!(select.operand, Node::Device) => match &*select.field {
+            "attributes" => Some(false),
+            "capacity" => Some(true),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// Values that are worth comparing with what is published.
+fn literal(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(format!("{text:?}")),
+        Value::Int(int) => Some(int.to_string()),
+        Value::Bool(bool) => Some(bool.to_string()),
+        _ => None,
+    }
+}

@@ -1,0 +1,163 @@
+//! Which pod is meant by a name.
+
+use crate::cluster::Cluster;
+use crate::object::{Kind, Object};
+
+use super::Standing;
+
+/// How many other names are shown.
+const SUGGESTIONS: usize = 5;
+
+/// A pod, and what to say about how it was found.
+#[derive(Clone, Debug)]
+pub struct Target {
+    /// It.
+    pub pod: Object,
+    /// That it stands for a workload.
+    pub remark: Option<String>,
+}
+
+/// Finds a pod by its name, or the name of its workload. The error says what there is instead.
+///
+/// `unreadable` are pods that could not be used.
+pub fn find(
+    cluster: &Cluster,
+    unreadable: &[Object],
+    namespace: Option<&str>,
+    name: &str,
+) -> Result<Target, String> {
+    let kind = Kind::new("Pod");
+    let mut entries: Vec<_> = cluster.list(&kind).collect();
+    entries.sort_by_key(|entry| entry.slot);
+    let pods = entries.into_iter().map(|entry| &entry.object);
+    let all: Vec<&Object> = pods.chain(unreadable).collect();
+    let here = |pod: &Object| namespace.is_none_or(|namespace| *pod.id().namespace == *namespace);
+    let in_reach: Vec<&Object> = all.iter().copied().filter(|pod| here(pod)).collect();
+
+    let named = in_reach.iter().filter(|pod| *pod.id().name == *name);
+    let named: Vec<&Object> = named.copied().collect();
+    if let Some(pod) = only_one(&named, name)? {
+        return Ok(Target {
+            pod: pod.clone(),
+            remark: None,
+        });
+    }
+    let workload = name.rsplit('/').next().unwrap_or(name);
+    let owned = in_reach.iter().filter(|pod| belongs_to(pod, workload));
+    let owned: Vec<&Object> = owned.copied().collect();
+    let mut namespaces: Vec<&Object> = owned.clone();
+    namespaces.dedup_by_key(|pod| pod.id().namespace.clone());
+    only_one(&namespaces, name)?;
+    let pending = owned
+        .iter()
+        .find(|pod| Standing::of(pod) == Standing::Pending);
+    match pending.or(owned.first()) {
+        None => Err(nobody(name, namespace, &all, &in_reach)),
+        Some(pod) => Ok(Target {
+            pod: (*pod).clone(),
+            remark: Some(match owned.len() {
+                1 => format!("{workload} stands for the pod {}", pod.id().name),
+                count => format!(
+                    "{workload} stands for {count} pods, of which {} is {}",
+                    pod.id().name,
+                    match pending {
+                        Some(_) => "the first that is pending",
+                        None => "the first",
+                    }
+                ),
+            }),
+        }),
+    }
+}
+
+fn only_one<'p>(pods: &[&'p Object], name: &str) -> Result<Option<&'p Object>, String> {
+    match pods {
+        [] => Ok(None),
+        [pod] => Ok(Some(pod)),
+        several => {
+            let namespaces: Vec<&str> = several.iter().map(|pod| &*pod.id().namespace).collect();
+            Err(format!(
+                "{name} is there in several namespaces: {}; say which with -n",
+                namespaces.join(", ")
+            ))
+        }
+    }
+}
+
+/// Whether a pod is one of a workload of this name: its owner's, or that of the Deployment behind its ReplicaSet.
+fn belongs_to(pod: &Object, workload: &str) -> bool {
+    let owners = pod.value().pointer("/metadata/ownerReferences");
+    let owners = owners
+        .and_then(|owners| owners.as_array())
+        .into_iter()
+        .flatten();
+    let hash = pod.text("/metadata/labels/pod-template-hash");
+    owners
+        .filter_map(|owner| owner.get("name")?.as_str())
+        .any(|owner| {
+            let of_deployment = hash.is_some_and(|hash| {
+                owner
+                    .strip_prefix(workload)
+                    .and_then(|rest| rest.strip_prefix('-'))
+                    == Some(hash)
+            });
+            owner == workload || of_deployment
+        })
+}
+
+fn nobody(name: &str, namespace: Option<&str>, all: &[&Object], in_reach: &[&Object]) -> String {
+    let place = match namespace {
+        Some(namespace) => format!(" in namespace {namespace}"),
+        None => String::new(),
+    };
+    let elsewhere = all.iter().filter(|pod| *pod.id().name == *name);
+    let elsewhere: Vec<&str> = elsewhere.map(|pod| &*pod.id().namespace).collect();
+    let what = format!("there is no pod {name}{place} in the input");
+    if !elsewhere.is_empty() {
+        return format!("{what}; it is in {}", elsewhere.join(", "));
+    }
+    if all.is_empty() {
+        return format!("{what}, and no other pod either");
+    }
+    let names = if in_reach.is_empty() { all } else { in_reach };
+    let ids = names
+        .iter()
+        .map(|pod| (&*pod.id().name, &*pod.id().namespace));
+    let ids: Vec<(&str, &str)> = ids.collect();
+    let near: Vec<String> = nearest(name, ids.iter().map(|(name, _)| *name))
+        .into_iter()
+        .filter_map(|at| ids.get(at))
+        .map(|(name, namespace)| format!("{namespace}/{name}"))
+        .collect();
+    format!("{what}; the nearest names are {}", near.join(", "))
+}
+
+/// Indexes of the names that come nearest, the nearest first.
+pub fn nearest<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> Vec<usize> {
+    let mut scored: Vec<(usize, usize)> = names
+        .enumerate()
+        .map(|(at, other)| (distance(name, other), at))
+        .collect();
+    scored.sort_unstable();
+    scored.truncate(SUGGESTIONS);
+    scored.into_iter().map(|(_, at)| at).collect()
+}
+
+/// How many letters differ; what only continues a name is near.
+pub fn distance(a: &str, b: &str) -> usize {
+    if b.contains(a) || a.contains(b) {
+        return 1;
+    }
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, letter) in a.chars().enumerate() {
+        let mut corner = i;
+        row[0] = i + 1;
+        for (j, other) in b.iter().enumerate() {
+            let replaced = corner + usize::from(letter != *other);
+            corner = row[j + 1];
+            row[j + 1] = replaced.min(corner + 1).min(row[j] + 1);
+        }
+    }
+    row.last().copied().unwrap_or_default()
+}

@@ -1,0 +1,253 @@
+//! Mistakes in manifests and dumps: what the reader noticed, what can be said of core kinds, and what the plugin says of the
+//! objects that it knows. Everything becomes a [`Finding`]; `dractl lint` prints them.
+
+mod core_fields;
+mod reading;
+mod text;
+mod workloads;
+mod yaml_slips;
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use crate::manifest::Input;
+use crate::object::{Object, ObjectRef};
+use crate::plugin::{Finding as PluginFinding, Severity};
+use crate::stand_ins::schema::cluster_scoped;
+
+pub use reading::{mixed_versions, noticed};
+pub(crate) use text::summary;
+pub use text::write;
+pub use workloads::Templates;
+pub use yaml_slips::Slips;
+
+/// What a finding is about.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Subject {
+    /// Without the group; empty for a file.
+    pub kind: String,
+    /// Empty for kinds without a namespace.
+    pub namespace: String,
+    /// Empty for all objects of the kind.
+    pub name: String,
+}
+
+/// Something that is wrong, or looks so.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Finding {
+    /// How bad it is.
+    #[serde(serialize_with = "severity_name")]
+    pub severity: Severity,
+    /// What it is about.
+    pub object: Subject,
+    /// File and line where the object starts; null if it was in no file.
+    pub origin: Option<String>,
+    /// Where in it; empty for all of it.
+    pub path: String,
+    /// One sentence.
+    pub message: String,
+    /// What to do; may be empty.
+    pub remedy: String,
+}
+
+/// Everything that was found.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Report {
+    /// By object, then by path.
+    pub findings: Vec<Finding>,
+    /// How many there are.
+    pub summary: Summary,
+}
+
+/// Numbers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Summary {
+    /// Objects that were looked at.
+    pub objects: usize,
+    /// Findings with which an object cannot work.
+    pub errors: usize,
+    /// Findings with which it probably does not do what was meant.
+    pub warnings: usize,
+    /// Findings that are worth knowing.
+    pub hints: usize,
+}
+
+impl Subject {
+    /// The object with this reference. Without a namespace it is in `default`, if its kind has namespaces.
+    pub fn of(id: &ObjectRef) -> Self {
+        let namespace = match &*id.namespace {
+            "" if !cluster_scoped(&id.kind) => "default",
+            namespace => namespace,
+        };
+        Self {
+            kind: id.kind.short().to_owned(),
+            namespace: namespace.to_owned(),
+            name: id.name.to_string(),
+        }
+    }
+
+    /// From `Kind namespace/name` or `Kind name`, as messages name objects; anything else is a file.
+    pub fn from_text(text: &str) -> Self {
+        let Some((kind, rest)) = text
+            .split_once(' ')
+            .filter(|(kind, _)| kind.starts_with(|c: char| c.is_ascii_uppercase()))
+        else {
+            return Self {
+                name: text.to_owned(),
+                ..Self::default()
+            };
+        };
+        let (namespace, name) = rest.split_once('/').unwrap_or(("", rest));
+        Self {
+            kind: kind.to_owned(),
+            namespace: namespace.to_owned(),
+            name: name.to_owned(),
+        }
+    }
+
+    /// Whether both name one object. Without a namespace it is in `default`, if its kind has namespaces.
+    pub fn is(&self, other: &Self) -> bool {
+        let namespace = |subject: &Self| match subject.namespace.as_str() {
+            "default" => String::new(),
+            namespace => namespace.to_owned(),
+        };
+        (&self.kind, &self.name, namespace(self)) == (&other.kind, &other.name, namespace(other))
+    }
+}
+
+impl std::fmt::Display for Subject {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let parts = [self.namespace.as_str(), self.name.as_str()];
+        let name = parts.iter().filter(|part| !part.is_empty());
+        let name = name.copied().collect::<Vec<_>>().join("/");
+        match (self.kind.is_empty(), name.is_empty()) {
+            (true, _) => f.write_str(&name),
+            (false, true) => f.write_str(&self.kind),
+            (false, false) => write!(f, "{} {name}", self.kind),
+        }
+    }
+}
+
+impl Finding {
+    /// What a plugin said.
+    pub fn of_plugin(finding: PluginFinding) -> Self {
+        Self {
+            severity: finding.severity,
+            object: Subject::of(&finding.object),
+            origin: None,
+            path: finding.path,
+            message: finding.message,
+            remedy: finding.remedy,
+        }
+    }
+
+    /// From a message that says after a semicolon what to do.
+    fn from_message(severity: Severity, object: Subject, path: &str, message: &str) -> Self {
+        let (message, remedy) = message.split_once("; ").unwrap_or((message, ""));
+        Self {
+            severity,
+            object,
+            origin: None,
+            path: path.to_owned(),
+            message: message.to_owned(),
+            remedy: remedy.to_owned(),
+        }
+    }
+}
+
+impl Report {
+    /// Sorts, adds where the objects stand, and counts.
+    pub fn new(mut findings: Vec<Finding>, input: &Input, templates: &Templates) -> Self {
+        let origins: BTreeMap<Subject, String> = input
+            .objects
+            .iter()
+            .map(Object::id)
+            .zip(&input.origins)
+            .chain(
+                input
+                    .object_errors
+                    .iter()
+                    .map(|error| (&error.object, &error.origin)),
+            )
+            .map(|(id, origin)| (plain(Subject::of(id)), origin.to_string()))
+            .collect();
+        for finding in &mut findings {
+            templates.put_in_place(finding);
+            finding.origin = origins.get(&plain(finding.object.clone())).cloned();
+        }
+        findings.sort_by(|a, b| {
+            let key = |finding: &Finding| (finding.object.clone(), natural(&finding.path));
+            key(a).cmp(&key(b))
+        });
+        findings.dedup();
+        let count = |severity| {
+            findings
+                .iter()
+                .filter(|finding| finding.severity == severity)
+                .count()
+        };
+        let summary = Summary {
+            objects: templates.objects,
+            errors: count(Severity::Error),
+            warnings: count(Severity::Warning),
+            hints: count(Severity::Hint),
+        };
+        Self { findings, summary }
+    }
+}
+
+/// The subject as a key: `default` and no namespace are the same.
+fn plain(mut subject: Subject) -> Subject {
+    if subject.namespace == "default" {
+        subject.namespace.clear();
+    }
+    subject
+}
+
+/// A path in pieces that sort as people count: `[9]` before `[10]`.
+fn natural(path: &str) -> Vec<(String, u64)> {
+    let pieces = path.split('[').map(|piece| {
+        let (number, rest) = piece.split_once(']').unwrap_or(("", piece));
+        match number.parse() {
+            Ok(number) => (rest.to_owned(), number),
+            Err(_) => (piece.to_owned(), 0),
+        }
+    });
+    // The index comes first within its piece.
+    let mut out = Vec::new();
+    for (text, number) in pieces {
+        out.push((String::new(), number));
+        out.push((text, 0));
+    }
+    out
+}
+
+/// As the JSON output names it.
+pub fn name_of(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+        Severity::Hint => "hint",
+    }
+}
+
+fn severity_name<S: serde::Serializer>(
+    severity: &Severity,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(name_of(*severity))
+}
+
+/// A finding from a message that says after a semicolon what to do.
+pub fn finding(severity: Severity, object: Subject, path: &str, message: &str) -> Finding {
+    Finding::from_message(severity, object, path, message)
+}
+
+/// What the host itself says of the objects of core kinds, the reader aside.
+pub fn core_kinds(objects: &[Object]) -> Vec<Finding> {
+    objects.iter().flat_map(core_fields::check).collect()
+}
+
+#[cfg(test)]
+mod tests;

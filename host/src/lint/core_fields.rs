@@ -1,0 +1,276 @@
+//! Keys of pods, pod templates and nodes that are not there in `v1`: misspelled, or at another place.
+
+use serde_json::{Map, Value};
+
+use super::{Finding, Subject};
+use crate::object::Object;
+use crate::plugin::Severity;
+
+const ROOT: &[&str] = &["apiVersion", "kind", "metadata", "spec", "status"];
+
+const METADATA: &[&str] = &[
+    "annotations",
+    "creationTimestamp",
+    "deletionGracePeriodSeconds",
+    "deletionTimestamp",
+    "finalizers",
+    "generateName",
+    "generation",
+    "labels",
+    "managedFields",
+    "name",
+    "namespace",
+    "ownerReferences",
+    "resourceVersion",
+    "selfLink",
+    "uid",
+];
+
+const POD_SPEC: &[&str] = &[
+    "activeDeadlineSeconds",
+    "affinity",
+    "automountServiceAccountToken",
+    "containers",
+    "dnsConfig",
+    "dnsPolicy",
+    "enableServiceLinks",
+    "ephemeralContainers",
+    "hostAliases",
+    "hostIPC",
+    "hostNetwork",
+    "hostPID",
+    "hostUsers",
+    "hostname",
+    "hostnameOverride",
+    "imagePullSecrets",
+    "initContainers",
+    "nodeName",
+    "nodeSelector",
+    "os",
+    "overhead",
+    "preemptionPolicy",
+    "priority",
+    "priorityClassName",
+    "readinessGates",
+    "resourceClaims",
+    "resources",
+    "restartPolicy",
+    "runtimeClassName",
+    "schedulerName",
+    "schedulingGates",
+    "schedulingGroup",
+    "securityContext",
+    "serviceAccount",
+    "serviceAccountName",
+    "setHostnameAsFQDN",
+    "shareProcessNamespace",
+    "subdomain",
+    "terminationGracePeriodSeconds",
+    "tolerations",
+    "topologySpreadConstraints",
+    "volumes",
+    "workloadRef",
+];
+
+const CONTAINER: &[&str] = &[
+    "args",
+    "command",
+    "env",
+    "envFrom",
+    "image",
+    "imagePullPolicy",
+    "lifecycle",
+    "livenessProbe",
+    "name",
+    "ports",
+    "readinessProbe",
+    "resizePolicy",
+    "resources",
+    "restartPolicy",
+    "restartPolicyRules",
+    "securityContext",
+    "startupProbe",
+    "stdin",
+    "stdinOnce",
+    "targetContainerName",
+    "terminationMessagePath",
+    "terminationMessagePolicy",
+    "tty",
+    "volumeDevices",
+    "volumeMounts",
+    "workingDir",
+];
+
+const RESOURCES: &[&str] = &["claims", "limits", "requests"];
+const CONTAINER_CLAIM: &[&str] = &["name", "request"];
+/// `source` is left to the plugin, which knows what became of it.
+const POD_CLAIM: &[&str] = &[
+    "name",
+    "podGroupResourceClaim",
+    "resourceClaimName",
+    "resourceClaimTemplateName",
+    "source",
+];
+
+const NODE_SPEC: &[&str] = &[
+    "configSource",
+    "externalID",
+    "podCIDR",
+    "podCIDRs",
+    "providerID",
+    "taints",
+    "unschedulable",
+];
+
+/// What is wrong with the keys of one object; nothing of kinds that are not known here.
+pub(super) fn check(object: &Object) -> Vec<Finding> {
+    let mut walk = Walk {
+        subject: Subject::of(object.id()),
+        found: Vec::new(),
+    };
+    let value = object.value();
+    match object.id().kind.as_str() {
+        "Pod" => {
+            walk.keys(value, "", ROOT);
+            walk.keys(&value["metadata"], "metadata", METADATA);
+            walk.pod_spec(&value["spec"], "spec");
+        }
+        "Node" => {
+            walk.keys(value, "", ROOT);
+            walk.keys(&value["metadata"], "metadata", METADATA);
+            walk.keys(&value["spec"], "spec", NODE_SPEC);
+        }
+        "CronJob.batch" => walk.template(
+            &value["spec"]["jobTemplate"]["spec"]["template"],
+            "spec.jobTemplate.spec.template",
+        ),
+        _ if crate::workloads::is_workload(&object.id().kind) => {
+            walk.template(&value["spec"]["template"], "spec.template");
+        }
+        _ => {}
+    }
+    walk.found
+}
+
+struct Walk {
+    subject: Subject,
+    found: Vec<Finding>,
+}
+
+impl Walk {
+    fn template(&mut self, template: &Value, path: &str) {
+        self.keys(template, path, &["metadata", "spec"]);
+        self.pod_spec(&template["spec"], &format!("{path}.spec"));
+    }
+
+    fn pod_spec(&mut self, spec: &Value, path: &str) {
+        self.keys(spec, path, POD_SPEC);
+        for list in ["initContainers", "containers", "ephemeralContainers"] {
+            for (i, container) in entries(&spec[list]) {
+                let path = format!("{path}.{list}[{i}]");
+                self.keys(container, &path, CONTAINER);
+                let path = format!("{path}.resources");
+                self.keys(&container["resources"], &path, RESOURCES);
+                for amounts in ["limits", "requests"] {
+                    if !container["resources"][amounts]["claims"].is_null() {
+                        self.unknown(
+                            "claims",
+                            &format!("{path}.{amounts}"),
+                            Some(format!("move it to {path}.claims")),
+                        );
+                    }
+                }
+                for (j, claim) in entries(&container["resources"]["claims"]) {
+                    self.keys(claim, &format!("{path}.claims[{j}]"), CONTAINER_CLAIM);
+                }
+            }
+        }
+        for (i, claim) in entries(&spec["resourceClaims"]) {
+            self.keys(claim, &format!("{path}.resourceClaims[{i}]"), POD_CLAIM);
+        }
+    }
+
+    fn keys(&mut self, value: &Value, path: &str, known: &[&str]) {
+        let Some(map) = value.as_object() else { return };
+        for key in map.keys().filter(|key| !known.contains(&key.as_str())) {
+            let remedy = other_place(key, path, known).or_else(|| respelled(key, map, known));
+            self.unknown(key, path, remedy);
+        }
+    }
+
+    /// A key that nobody can place may be one of a newer version.
+    fn unknown(&mut self, key: &str, path: &str, remedy: Option<String>) {
+        let severity = match remedy {
+            Some(_) => Severity::Error,
+            None => Severity::Warning,
+        };
+        let dot = if path.is_empty() { "" } else { "." };
+        self.found.push(Finding {
+            severity,
+            object: self.subject.clone(),
+            origin: None,
+            path: format!("{path}{dot}{key}"),
+            message: format!("unknown field {key:?}"),
+            remedy: remedy.unwrap_or_else(|| "remove it".to_owned()),
+        });
+    }
+}
+
+fn entries(list: &Value) -> impl Iterator<Item = (usize, &Value)> {
+    list.as_array().into_iter().flatten().enumerate()
+}
+
+/// Where a key of a pod belongs that stands elsewhere in it.
+fn other_place(key: &str, path: &str, known: &[&str]) -> Option<String> {
+    let in_container = known == CONTAINER || known == RESOURCES || known == CONTAINER_CLAIM;
+    if known == CONTAINER && RESOURCES.contains(&key) {
+        return Some(format!("move it to {path}.resources.{key}"));
+    }
+    let spec = match path
+        .find(".containers[")
+        .or_else(|| path.find(".initContainers["))
+    {
+        Some(end) => &path[..end],
+        None => "spec",
+    };
+    if (in_container || known == ROOT) && POD_SPEC.contains(&key) {
+        return Some(format!("move it to {spec}.{key}"));
+    }
+    if known == POD_SPEC && (CONTAINER.contains(&key) || key == "claims") {
+        let key = if key == "claims" {
+            "resources.claims"
+        } else {
+            key
+        };
+        return Some(format!("move it to {path}.containers[].{key}"));
+    }
+    None
+}
+
+/// The key that was meant: another case, or a letter or two wrong.
+fn respelled(key: &str, map: &Map<String, Value>, known: &[&str]) -> Option<String> {
+    let free = || known.iter().filter(|known| !map.contains_key(**known));
+    let nearest = free().min_by_key(|known| distance(key, known))?;
+    let limit = if key.len() < 6 { 1 } else { 2 };
+    (distance(key, nearest) <= limit).then(|| format!("write {nearest:?}"))
+}
+
+/// Edit distance without regard to case; both are names of fields, and a longer text is none.
+fn distance(a: &str, b: &str) -> usize {
+    const LONGEST: usize = 64;
+    if a.len() > LONGEST {
+        return usize::MAX;
+    }
+    let (a, b) = (a.to_ascii_lowercase(), b.to_ascii_lowercase());
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.bytes().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, y) in b.bytes().enumerate() {
+            let substituted = diagonal + usize::from(x != y);
+            diagonal = row[j + 1];
+            row[j + 1] = substituted.min(diagonal + 1).min(row[j] + 1);
+        }
+    }
+    row[b.len()]
+}

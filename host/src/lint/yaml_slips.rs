@@ -1,0 +1,232 @@
+//! Scalars that `kubectl` (YAML 1.1) reads differently than YAML 1.2, which is read here: `010`, `yes`, `1_000`.
+//!
+//! Looks at the lines of a text, not at what was parsed: there the difference is gone. Block style is followed exactly; within
+//! braces only the nearest key is known.
+
+use super::{Finding, Subject};
+use crate::object::Object;
+use crate::plugin::Severity;
+
+/// What was seen in all texts.
+#[derive(Debug, Default)]
+pub struct Slips {
+    units: Vec<Unit>,
+}
+
+/// An object: a document, or an item of a List.
+#[derive(Debug, Default)]
+struct Unit {
+    subject: Subject,
+    /// Path, and what is wrong there.
+    slips: Vec<(String, String)>,
+}
+
+/// A level of the text around a line.
+enum Level {
+    Key(usize, String),
+    Item(usize, usize),
+}
+
+impl Level {
+    fn indent(&self) -> usize {
+        match self {
+            Self::Key(indent, _) | Self::Item(indent, _) => *indent,
+        }
+    }
+}
+
+impl Slips {
+    /// Looks at one file.
+    pub fn look(&mut self, text: &str) {
+        if text.trim_start().starts_with('{') {
+            return;
+        }
+        let mut levels: Vec<Level> = Vec::new();
+        let mut block: Option<usize> = None;
+        self.units.push(Unit::default());
+        for line in text.lines() {
+            let content = line.trim_start_matches(' ');
+            let indent = line.len() - content.len();
+            if block.is_some_and(|outer| content.is_empty() || indent > outer) {
+                continue;
+            }
+            block = None;
+            if content.is_empty() || content.starts_with('#') {
+                continue;
+            }
+            if line.starts_with("---") {
+                levels.clear();
+                self.units.push(Unit::default());
+                continue;
+            }
+            if self.line(content, indent, &mut levels) {
+                block = Some(indent);
+            }
+        }
+    }
+
+    /// Whether a block of literal text follows.
+    fn line(&mut self, content: &str, indent: usize, levels: &mut Vec<Level>) -> bool {
+        let (mut content, mut indent) = (content, indent);
+        while let Some(rest) = content
+            .strip_prefix("- ")
+            .or_else(|| (content == "-").then_some(""))
+        {
+            levels_down_to(levels, indent);
+            match levels.last_mut() {
+                Some(Level::Item(at, number)) if *at == indent => *number += 1,
+                _ => levels.push(Level::Item(indent, 0)),
+            }
+            if is_list_item(levels) {
+                self.units.push(Unit::default());
+            }
+            let trimmed = rest.trim_start_matches(' ');
+            indent += content.len() - trimmed.len();
+            content = trimmed;
+        }
+        let Some((key, value)) = split_key(content) else {
+            self.value(content, &path(levels));
+            return false;
+        };
+        levels_down_to(levels, indent);
+        while matches!(levels.last(), Some(Level::Item(at, _) | Level::Key(at, _)) if *at == indent)
+        {
+            levels.pop();
+        }
+        levels.push(Level::Key(indent, key.to_owned()));
+        let value = value.trim();
+        let path = path(levels);
+        if let Some(unit) = self.units.last_mut() {
+            let text = unquoted(value).to_owned();
+            match path.as_str() {
+                "kind" => unit.subject.kind = text,
+                "metadata.name" => unit.subject.name = text,
+                "metadata.namespace" => unit.subject.namespace = text,
+                _ => {}
+            }
+        }
+        if value.starts_with(['|', '>']) {
+            return true;
+        }
+        self.value(value, &path);
+        false
+    }
+
+    fn value(&mut self, value: &str, path: &str) {
+        let Some(unit) = self.units.last_mut() else {
+            return;
+        };
+        let value = match value.find(" #") {
+            Some(end) if !value.starts_with(['"', '\'']) => &value[..end],
+            _ => value,
+        };
+        if !value.starts_with(['{', '[']) {
+            unit.slips
+                .extend(wrong(value.trim()).map(|message| (path.to_owned(), message)));
+            return;
+        }
+        for piece in value.split(['{', '}', '[', ']', ',']) {
+            let (key, value) = split_key(piece.trim()).unwrap_or(("", piece));
+            let key = unquoted(key);
+            let value = value.trim();
+            match (path, key) {
+                ("metadata", "name") => unit.subject.name = unquoted(value).to_owned(),
+                ("metadata", "namespace") => unit.subject.namespace = unquoted(value).to_owned(),
+                _ => {}
+            }
+            let dot = if key.is_empty() { "" } else { "." };
+            unit.slips
+                .extend(wrong(value).map(|message| (format!("{path}{dot}{key}"), message)));
+        }
+    }
+
+    /// What concerns these objects.
+    pub fn findings(&self, objects: &[Object]) -> Vec<Finding> {
+        let mut findings = Vec::new();
+        for unit in self.units.iter().filter(|unit| !unit.slips.is_empty()) {
+            let ids = objects.iter().map(|object| Subject::of(object.id()));
+            let Some(subject) = ids.into_iter().find(|subject| subject.is(&unit.subject)) else {
+                continue;
+            };
+            findings.extend(unit.slips.iter().map(|(path, message)| {
+                Finding::from_message(Severity::Warning, subject.clone(), path, message)
+            }));
+        }
+        findings
+    }
+}
+
+fn levels_down_to(levels: &mut Vec<Level>, indent: usize) {
+    while levels.last().is_some_and(|level| level.indent() > indent) {
+        levels.pop();
+    }
+}
+
+/// Whether the innermost level is an item of a List.
+fn is_list_item(levels: &[Level]) -> bool {
+    matches!(levels, [Level::Key(_, key), Level::Item(..)] if key == "items")
+}
+
+fn path(levels: &[Level]) -> String {
+    let levels = match levels {
+        [Level::Key(_, key), Level::Item(..), rest @ ..] if key == "items" => rest,
+        levels => levels,
+    };
+    let mut out = String::new();
+    for level in levels {
+        match level {
+            Level::Key(_, key) if out.is_empty() => out.push_str(key),
+            Level::Key(_, key) => out.push_str(&format!(".{key}")),
+            Level::Item(_, number) => out.push_str(&format!("[{number}]")),
+        }
+    }
+    out
+}
+
+/// `key: value`; a key in quotes loses them.
+fn split_key(content: &str) -> Option<(&str, &str)> {
+    if content.starts_with(['{', '[', '&', '*', '!']) {
+        return None;
+    }
+    if let Some(quote) = content.chars().next().filter(|c| ['"', '\''].contains(c)) {
+        let end = content[1..].find(quote)? + 1;
+        let value = content[end + 1..].trim_start().strip_prefix(':')?;
+        return Some((&content[1..end], value));
+    }
+    match content.split_once(": ") {
+        Some(pair) => Some(pair),
+        None => content.strip_suffix(':').map(|key| (key, "")),
+    }
+}
+
+fn unquoted(text: &str) -> &str {
+    text.trim_matches(['"', '\''])
+}
+
+/// What is wrong with a plain scalar, and what to do.
+fn wrong(scalar: &str) -> Option<String> {
+    const BOOLEANS: [&str; 4] = ["yes", "no", "on", "off"];
+    let digits = scalar.strip_prefix(['+', '-']).unwrap_or(scalar);
+    let all = |allowed: fn(&u8) -> bool| digits.bytes().all(|c| allowed(&c));
+    if digits.len() > 1 && digits.starts_with('0') && all(|c| (b'0'..=b'7').contains(c)) {
+        let octal = i64::from_str_radix(digits, 8).ok()?;
+        let decimal = digits.trim_start_matches('0');
+        let decimal = if decimal.is_empty() { "0" } else { decimal };
+        return (octal.to_string() != decimal).then(|| {
+            format!("kubectl reads {scalar} as octal, that is {octal}, and YAML 1.2 as {decimal}; write the number without the leading zero, or put it in quotes")
+        });
+    }
+    if BOOLEANS
+        .iter()
+        .any(|known| scalar.eq_ignore_ascii_case(known))
+    {
+        return Some(format!(
+            "kubectl reads {scalar} as a boolean, and YAML 1.2 as a text; write true or false, or put it in quotes"
+        ));
+    }
+    let is_number = digits.starts_with(|c: char| c.is_ascii_digit())
+        && all(|c| c.is_ascii_digit() || *c == b'_');
+    (is_number && digits.contains('_')).then(|| {
+        format!("kubectl reads {scalar} as a number, and YAML 1.2 as a text; write it without underscores, or put it in quotes")
+    })
+}

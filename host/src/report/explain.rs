@@ -1,0 +1,346 @@
+//! Why a pod is placed where it is, or not at all, in words and as JSON (`host/schemas/explain.schema.json`): names stay,
+//! additions are allowed.
+//!
+//! [`crate::explain`] asks, this decides nothing: it sorts what was answered and says it.
+
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::cluster::Cluster;
+use crate::explain::{Answer, Standing};
+use crate::filters::held;
+use crate::plugin::Code;
+use crate::scheduler::outcome::{Ended, PodOutcome};
+
+use super::collect;
+use super::{ClaimReport, PodReport, Verdict, WarningReport};
+
+mod ahead;
+mod details;
+mod document;
+mod findings;
+mod fixes;
+mod groups;
+mod native;
+mod nearest;
+mod needs;
+mod node;
+mod phrase;
+mod reasons;
+mod refusals;
+mod summary;
+pub mod text;
+
+pub use ahead::AheadReport;
+pub use nearest::Nearest;
+pub use needs::{ConstraintNeed, Need, RequestNeed};
+pub use refusals::{DeviceRefusal, Refusal, refusals};
+
+use node::{Said, View};
+use phrase::some_of;
+
+/// All of it.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Explained {
+    /// Namespace of the pod.
+    pub namespace: String,
+    /// Name of the pod.
+    pub name: String,
+    /// What would become of it, in one word; what is there already is `placed`, `ended` or `deleted`.
+    pub verdict: String,
+    /// Where it runs or would run.
+    pub node: Option<String>,
+    /// The extension point that decided.
+    pub at: Option<String>,
+    /// Code of the decision.
+    pub code: &'static str,
+    /// The scheduler's own text.
+    pub message: String,
+    /// Whether the pods ahead of it were placed first.
+    pub after_queue: bool,
+    /// Name of the plugin.
+    pub plugin: String,
+    /// The answer in sentences; the first names the cause.
+    pub summary: Vec<String>,
+    /// What it asks for.
+    pub needs: Vec<Need>,
+    /// What it has, or would get.
+    pub claims: Vec<ClaimReport>,
+    /// What would make it fit, the nearest first.
+    pub nearest: Vec<Nearest>,
+    /// Nodes with the same reasons, the nearest to fitting first.
+    pub groups: Vec<GroupReport>,
+    /// The nodes asked for.
+    pub nodes: Vec<NodeReport>,
+    /// Pods that are tried before it and want the same devices.
+    pub ahead: Vec<AheadReport>,
+    /// How many pods are tried before it.
+    pub ahead_in_all: usize,
+    /// What a user should know about the answer.
+    pub notes: Vec<String>,
+    /// As in a simulation.
+    pub warnings: Vec<WarningReport>,
+}
+
+/// Nodes with the same reasons.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct GroupReport {
+    /// How many.
+    pub count: usize,
+    /// All of them, the nearest to fitting first.
+    pub nodes: Vec<String>,
+    /// Whether the pod fits there.
+    pub fits: bool,
+    /// How far the nearest is from fitting; only good for comparing.
+    pub distance: u64,
+    /// In one sentence.
+    pub text: String,
+    /// One by one.
+    pub reasons: Vec<ReasonReport>,
+}
+
+/// One reason that the nodes of a group share.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ReasonReport {
+    /// The plugin or filter that has it.
+    pub source: String,
+    /// Which.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// The pod's name for the claim that it is about; empty for none.
+    pub claim: String,
+    /// The request that it is about; empty for none.
+    pub request: String,
+    /// In words.
+    pub text: String,
+}
+
+/// One node in full.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct NodeReport {
+    /// Name.
+    pub node: String,
+    /// Whether the pod fits there.
+    pub fits: bool,
+    /// Every reason.
+    pub reasons: Vec<ReasonReport>,
+    /// What would make it fit.
+    pub steps: Vec<String>,
+    /// The plugin's own document; null if it has none.
+    pub document: Value,
+    /// The same in lines of text.
+    #[serde(skip)]
+    pub lines: Vec<String>,
+}
+
+/// Sorts an answer and puts it into words. `before` are the claims of a pod that has a node already; `asked` are the nodes to
+/// show in full.
+pub fn collect(
+    answer: &Answer,
+    cluster: &Cluster,
+    before: &[ClaimReport],
+    asked: &[String],
+) -> Explained {
+    let pod = answer.pod.id();
+    let report = answer.outcome.as_ref().and_then(|outcome| {
+        let mut report = collect::collect(std::slice::from_ref(outcome), &[], cluster, 0);
+        report.pods.pop()
+    });
+    let views: Vec<View> = views_of(answer).collect();
+    let groups = groups::of(&views);
+    let needs = needs::of(&answer.pod, cluster);
+    let ahead = ahead::of(answer, cluster);
+    let mut notes = notes(answer, report.as_ref());
+    notes.extend(disagreement(answer, &views));
+    let facts = summary::Facts {
+        answer,
+        report: report.as_ref(),
+        before,
+        views: &views,
+        groups: &groups,
+        needs: &needs,
+        ahead: &ahead,
+    };
+    let is_over = matches!(answer.standing, Standing::Ended(_) | Standing::Deleted);
+    let unusable = report
+        .as_ref()
+        .is_some_and(|report| report.verdict == Verdict::InputError);
+    let shown = !is_over && !unusable;
+    Explained {
+        namespace: pod.namespace.to_string(),
+        name: pod.name.to_string(),
+        verdict: verdict(answer, report.as_ref()),
+        node: match &answer.standing {
+            Standing::Placed(node) => Some(node.clone()),
+            _ => report.as_ref().and_then(|report| report.node.clone()),
+        },
+        at: report.as_ref().and_then(|report| report.at.clone()),
+        code: report.as_ref().map_or("success", |report| report.code),
+        message: report
+            .as_ref()
+            .map(|report| report.message.clone())
+            .unwrap_or_default(),
+        after_queue: answer.after_queue,
+        plugin: answer.plugin.clone(),
+        summary: summary::sentences(&facts),
+        nearest: match shown {
+            true => nearest::of(&facts),
+            false => Vec::new(),
+        },
+        claims: match answer.standing {
+            Standing::Placed(_) => before.to_vec(),
+            _ => report
+                .as_ref()
+                .map_or_else(Vec::new, |report| report.claims.clone()),
+        },
+        groups: groups
+            .iter()
+            .filter(|_| shown)
+            .map(|group| group_report(group, &views))
+            .collect(),
+        nodes: asked
+            .iter()
+            .filter_map(|name| node_report(name, answer, &views))
+            .collect(),
+        ahead_in_all: answer.ahead.len(),
+        ahead,
+        notes,
+        warnings: Vec::new(),
+        needs,
+    }
+}
+
+/// Each node, by name.
+fn views_of(answer: &Answer) -> impl Iterator<Item = View> {
+    answer.nodes.iter().map(|node| {
+        let outcome = answer.outcome.as_ref();
+        let said = outcome.and_then(|outcome| Said::of(outcome, &answer.plugin, &node.name));
+        View::of(node, &answer.plugin, said)
+    })
+}
+
+/// For a pod that could not be read: that, and nothing else.
+pub fn unusable(outcome: &PodOutcome, plugin: &str, cluster: &Cluster) -> Explained {
+    let answer = Answer {
+        pod: outcome.pod.clone(),
+        standing: Standing::Pending,
+        outcome: Some(outcome.clone()),
+        after_queue: false,
+        nodes: Vec::new(),
+        ahead: Vec::new(),
+        plugin: plugin.to_owned(),
+        silence: None,
+        unreadable: None,
+        notes: Vec::new(),
+    };
+    collect(&answer, cluster, &[], &[])
+}
+
+fn verdict(answer: &Answer, report: Option<&PodReport>) -> String {
+    let word = match (&answer.standing, report) {
+        (Standing::Placed(_), _) => "placed",
+        (Standing::Ended(_), _) => "ended",
+        (Standing::Deleted, _) => "deleted",
+        (Standing::Pending, Some(report)) => report.verdict.name(),
+        (Standing::Pending, None) => "unschedulable",
+    };
+    word.to_owned()
+}
+
+fn notes(answer: &Answer, report: Option<&PodReport>) -> Vec<String> {
+    let mut notes = Vec::new();
+    if let Some(silence) = &answer.silence {
+        notes.push(format!(
+            "the plugin {} gives no reasons ({silence}): the messages of its decisions are all there is",
+            answer.plugin
+        ));
+    }
+    notes.extend(answer.unreadable.iter().cloned());
+    notes.extend(
+        report
+            .into_iter()
+            .flat_map(|report| report.warnings.clone()),
+    );
+    let gone = answer
+        .outcome
+        .as_ref()
+        .is_some_and(|outcome| matches!(outcome.ended, Ended::Open));
+    if gone {
+        notes.push("the pod was not tried: the scheduler gave up before its turn".to_owned());
+    }
+    notes
+}
+
+/// The decision and its reasons come from the same functions. If they differ, nobody should trust the reasons.
+fn disagreement(answer: &Answer, views: &[View]) -> Option<String> {
+    let outcome = answer.outcome.as_ref()?;
+    let aborted = match &outcome.ended {
+        Ended::Failed(failure) => failure.status.code == Code::Error,
+        Ended::Bound { .. } => false,
+        Ended::Open | Ended::Refused(_) => true,
+    };
+    // What holds a pod before the queue is not the plugin's business.
+    if aborted || answer.silence.is_some() || held(&answer.pod).is_some() {
+        return None;
+    }
+    let fits = |name: &str| outcome.feasible.iter().any(|node| **node == *name);
+    let differs = |view: &&View| view.found.is_empty() != fits(&view.name);
+    let differing: Vec<&str> = views
+        .iter()
+        .filter(differs)
+        .map(|view| view.name.as_str())
+        .collect();
+    let names = some_of(&differing, 4, differing.len());
+    (!differing.is_empty()).then(|| {
+        format!(
+            "the decision of {} and its reasons differ about {names}: a defect of the plugin, please report it",
+            answer.plugin
+        )
+    })
+}
+
+fn reason_reports(found: &[node::Found]) -> Vec<ReasonReport> {
+    let reasons = found.iter().map(|found| ReasonReport {
+        source: found.source.clone(),
+        kind: found.kind.clone(),
+        claim: found.claim.clone(),
+        request: found.request.clone(),
+        text: found.phrase.to_string(),
+    });
+    reasons.collect()
+}
+
+fn group_report(group: &groups::Group, views: &[View]) -> GroupReport {
+    let nodes = group.nodes.iter().filter_map(|&index| views.get(index));
+    GroupReport {
+        count: group.nodes.len(),
+        nodes: nodes.map(|view| view.name.clone()).collect(),
+        fits: group.fits(),
+        distance: group.distance,
+        text: match group.fits() {
+            true => "fits".to_owned(),
+            false => group.phrase().to_string(),
+        },
+        reasons: reason_reports(&group.found),
+    }
+}
+
+fn node_report(name: &str, answer: &Answer, views: &[View]) -> Option<NodeReport> {
+    let at = views.iter().position(|view| view.name == name)?;
+    let (view, own) = (views.get(at)?, answer.nodes.get(at)?);
+    Some(NodeReport {
+        node: name.to_owned(),
+        fits: view.found.is_empty(),
+        reasons: reason_reports(&view.found),
+        steps: nearest::steps(view),
+        document: own.document.clone().unwrap_or_default(),
+        lines: details::lines(view),
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,408 @@
+//! What a plugin's document says against a node: the reasons sorted, weighed and put together.
+
+use super::document::{Claim, Constraint, Document, Reason, Request};
+use super::node::{FAR, Found};
+use super::phrase::Phrase;
+use super::{fixes, reasons};
+
+/// Everything that a document says against its node, nothing if the pod fits.
+pub fn of(document: &Document, plugin: &str) -> Vec<Found> {
+    if document.verdict.at.is_none() {
+        return Vec::new();
+    }
+    let labels = Labels::of(document);
+    let mut found = Vec::new();
+    for claim in &document.claims {
+        found.extend(claim.reasons.iter().map(|reason| of_claim(claim, reason)));
+        // What follows from that is no reason of its own.
+        if claim.reasons.iter().any(reasons::is_everywhere) {
+            continue;
+        }
+        for alternatives in by_parent(&claim.requests) {
+            let short = of_alternatives(claim, alternatives, &labels);
+            found.extend(short.map(|short| with_constraints(short, claim)));
+        }
+        let blocking = claim.constraints.iter().filter(|one| blocks(one, claim));
+        found.extend(blocking.map(|one| of_constraint(claim, one)));
+    }
+    if document.verdict.code == "error" {
+        let errors = errors(document, &labels);
+        if !errors.is_empty() {
+            found = errors;
+        }
+    }
+    if found.is_empty() {
+        found.push(of_search(document));
+    }
+    for one in &mut found {
+        plugin.clone_into(&mut one.source);
+    }
+    found
+}
+
+/// How a request is called where there are several.
+struct Labels {
+    claims: usize,
+    requests: usize,
+}
+
+impl Labels {
+    fn of(document: &Document) -> Self {
+        let requests = document.claims.iter().map(|claim| claim.requests.len());
+        Self {
+            claims: document.claims.len(),
+            requests: requests.sum(),
+        }
+    }
+
+    fn label(&self, claim: &Claim, request: &str) -> String {
+        match (self.requests, self.claims, claim.requests.len()) {
+            (0 | 1, ..) => String::new(),
+            (_, 0 | 1, _) => format!("{request}: "),
+            (_, _, 1) => format!("{}: ", claim.name),
+            _ => format!("{}/{request}: ", claim.name),
+        }
+    }
+}
+
+/// Requests one by one, alternatives of one request together.
+fn by_parent(requests: &[Request]) -> impl Iterator<Item = &[Request]> {
+    let parent = |request: &Request| {
+        let (parent, _) = request.name.split_once('/')?;
+        Some(parent.to_owned())
+    };
+    requests.chunk_by(move |a, b| parent(a).is_some() && parent(a) == parent(b))
+}
+
+fn of_claim(claim: &Claim, reason: &Reason) -> Found {
+    let everywhere = reasons::is_everywhere(reason);
+    Found {
+        claim: claim.name.clone(),
+        phrase: reasons::of_claim(claim, reason),
+        everywhere,
+        fixes: fixes::of_claim(claim, reason).into_iter().collect(),
+        ..Found::new("", &reason.kind, if everywhere { 30 } else { 15 })
+    }
+}
+
+/// A request that cannot be served, or of whose alternatives none can.
+fn of_alternatives(claim: &Claim, alternatives: &[Request], labels: &Labels) -> Option<Found> {
+    let each: Vec<Found> = alternatives
+        .iter()
+        .map(|request| of_request(claim, request, labels))
+        .collect::<Option<_>>()?;
+    let nearest = each.iter().min_by_key(|found| found.weight)?.clone();
+    if each.len() == 1 {
+        return Some(nearest);
+    }
+    let phrases = each.into_iter().map(|found| found.phrase);
+    Some(Found {
+        phrase: Phrase::joined(phrases, "; "),
+        ..nearest
+    })
+}
+
+fn of_request(claim: &Claim, request: &Request, labels: &Labels) -> Option<Found> {
+    if request.missing == 0 {
+        return None;
+    }
+    let label = labels.label(claim, &request.name);
+    let (phrase, weight, kind) = shortage(request);
+    let fixable = request.reasons.iter().filter(|reason| {
+        // What belongs to another class or another node is nobody's mistake.
+        !matches!(reason.kind.as_str(), "class-selector" | "other-nodes")
+            || request.matching == 0 && !reason.hints.is_empty()
+    });
+    let fixes = fixable.filter_map(|reason| fixes::of_devices(reason, request.missing));
+    Some(Found {
+        claim: claim.name.clone(),
+        request: request.name.clone(),
+        phrase: Phrase::of(label).then(phrase),
+        fixes: fixes.collect(),
+        closeness: request
+            .reasons
+            .iter()
+            .map(fixes::closeness)
+            .min()
+            .unwrap_or(usize::MAX),
+        ..Found::new("", &kind, weight)
+    })
+}
+
+/// Why there are too few devices, how far that is from enough, and the type that says most.
+fn shortage(request: &Request) -> (Phrase, u64, String) {
+    let foreign: u64 = request
+        .reasons
+        .iter()
+        .filter(|reason| is_foreign(reason))
+        .map(|reason| reason.count)
+        .sum();
+    let of_class = request.looked.saturating_sub(foreign);
+    let mut blamed: Vec<&Reason> = request
+        .reasons
+        .iter()
+        .filter(|reason| reason.count > 0 && !is_foreign(reason))
+        .collect();
+    blamed.sort_by_key(|reason| std::cmp::Reverse(reason.count));
+    let leading = blamed.first().map_or("short", |reason| &reason.kind);
+    let special = request
+        .reasons
+        .iter()
+        .find_map(|reason| Some((reasons::of_request(request, reason)?, reason)));
+    if let Some((phrase, reason)) = special {
+        return (with_reasons(phrase, &blamed), 10, reason.kind.clone());
+    }
+    if of_class == 0 {
+        return (no_device(request), FAR, "no-device-of-class".to_owned());
+    }
+    let phrase = match blamed.as_slice() {
+        [only] if request.matching == 0 && only.kind == "request-selector" => {
+            none_satisfies(request, of_class, only)
+        }
+        _ if request.matching == 0 => with_reasons(
+            Phrase::of("0 of ")
+                .counted(of_class, "device", "devices")
+                .text(format!(" of class {} match", request.class)),
+            &blamed,
+        ),
+        _ => with_reasons(too_few(request), &blamed),
+    };
+    (phrase, weight(request), leading.to_owned())
+}
+
+/// What is needed, and where that cannot be had by freeing devices much more.
+fn weight(request: &Request) -> u64 {
+    let hopeful = request.reasons.iter().filter(|reason| {
+        matches!(
+            reason.kind.as_str(),
+            "in-use" | "counter" | "taint" | "pool-incomplete"
+        )
+    });
+    let hopeful: u64 = hopeful.map(|reason| reason.count).sum();
+    let tainted = request.reasons.iter().any(|reason| reason.kind == "taint");
+    let wanted = request
+        .count
+        .map_or(1, |count| u64::try_from(count).unwrap_or_default());
+    let hopeless = wanted.saturating_sub(request.free.saturating_add(hopeful));
+    request
+        .missing
+        .saturating_add(u64::from(tainted))
+        .saturating_add(hopeless.saturating_mul(10))
+}
+
+fn with_reasons(phrase: Phrase, reasons: &[&Reason]) -> Phrase {
+    let why = Phrase::joined(reasons.iter().map(|reason| share(reason)), ", ");
+    match why.is_empty() {
+        true => phrase,
+        false => phrase.text(": ").then(why),
+    }
+}
+
+/// Devices of other drivers are no news; devices that a class refuses for another reason are.
+fn no_device(request: &Request) -> Phrase {
+    let refusing: Vec<&Reason> = request
+        .reasons
+        .iter()
+        .filter(|reason| {
+            reason.kind.starts_with("class-selector") && !reason.part.contains("device.driver")
+        })
+        .collect();
+    let phrase = Phrase::of(format!("no device of class {}", request.class));
+    match refusing.is_empty() {
+        true => phrase,
+        false => with_reasons(
+            phrase
+                .text(" among ")
+                .counted(request.looked, "device", "devices"),
+            &refusing,
+        ),
+    }
+}
+
+fn too_few(request: &Request) -> Phrase {
+    Phrase::default()
+        .number(request.free)
+        .text(" of ")
+        .counted(request.matching, "matching device", "matching devices")
+        .text(" free")
+        .text(match request.count {
+            Some(count) if count > 1 => format!(", {count} needed"),
+            _ => String::new(),
+        })
+}
+
+fn is_foreign(reason: &Reason) -> bool {
+    matches!(
+        reason.kind.as_str(),
+        "class-selector" | "other-nodes" | "content-missing"
+    )
+}
+
+fn none_satisfies(request: &Request, of_class: u64, reason: &Reason) -> Phrase {
+    let text = match reason.part.as_str() {
+        "" => reason.expression.as_str(),
+        part => part,
+    };
+    let phrase = Phrase::of(format!(
+        "no device of class {} satisfies `{}` (",
+        request.class,
+        reasons::one_line(text)
+    ))
+    .number(of_class)
+    .text(" looked at)");
+    let seen = reasons::observed(&reason.values);
+    match seen.is_empty() {
+        true => phrase,
+        false => phrase.text(": ").then(seen),
+    }
+}
+
+/// `3 in use`.
+fn share(reason: &Reason) -> Phrase {
+    Phrase::default()
+        .number(reason.count)
+        .text(" ")
+        .then(reasons::of_devices(reason))
+}
+
+/// Devices that could still become free have to suit the constraints as well, and nobody knows whether they will.
+fn with_constraints(mut short: Found, claim: &Claim) -> Found {
+    let suits = claim.constraints.iter().filter(|constraint| {
+        let covers = constraint.requests.is_empty() || constraint.requests.contains(&short.request);
+        constraint.needed > 1 && covers
+    });
+    let hopeful = matches!(
+        short.kind.as_str(),
+        "in-use" | "taint" | "counter" | "pool-incomplete"
+    );
+    for constraint in suits.filter(|_| hopeful) {
+        if constraint.blocks {
+            short.weight += 5;
+        }
+        let how = if constraint.distinct {
+            "different"
+        } else {
+            "equal"
+        };
+        short.fixes.push(format!(
+            "{} devices must then be free with {how} {}",
+            constraint.needed, constraint.attribute
+        ));
+    }
+    short
+}
+
+/// Whether a constraint says more than that its requests have too few devices.
+fn blocks(constraint: &Constraint, claim: &Claim) -> bool {
+    let covers = |request: &Request| {
+        constraint.requests.is_empty()
+            || constraint.requests.iter().any(|name| {
+                *name == request.name || request.name.split('/').next() == Some(name.as_str())
+            })
+    };
+    constraint.blocks
+        && !claim
+            .requests
+            .iter()
+            .any(|request| covers(request) && request.missing > 0)
+}
+
+fn of_constraint(claim: &Claim, constraint: &Constraint) -> Found {
+    let Constraint {
+        attribute,
+        needed,
+        largest,
+        ..
+    } = constraint;
+    let single = match constraint.requests.as_slice() {
+        [name] => claim.requests.iter().find(|request| request.name == *name),
+        _ if claim.requests.len() == 1 => claim.requests.first(),
+        _ => None,
+    };
+    let phrase = match constraint.distinct {
+        true => Phrase::of("only ")
+            .counted(*largest, "value", "different values")
+            .text(format!(
+                " of {attribute} among free devices, {needed} needed"
+            )),
+        false => match single {
+            Some(request) => Phrase::default()
+                .counted(request.free, "device", "devices")
+                .text(" free, but at most "),
+            None => Phrase::of(format!(
+                "enough devices free for {}, but at most ",
+                constraint.requests.join(" and ")
+            )),
+        }
+        .number(*largest)
+        .text(format!(" with equal {attribute}, {needed} needed")),
+    };
+    let fix = match constraint.distinct {
+        true => format!("ask for at most {largest}, or give up the constraint on {attribute}"),
+        false => format!(
+            "free devices so that {needed} have equal {attribute}; or ask for at most {largest}, or give up the constraint"
+        ),
+    };
+    Found {
+        claim: claim.name.clone(),
+        request: constraint.requests.join(","),
+        phrase,
+        fixes: vec![fix],
+        ..Found::new("", "constraint", 5 * needed.saturating_sub(*largest).max(1))
+    }
+}
+
+/// Selectors that failed: one such device ends the attempt.
+fn errors(document: &Document, labels: &Labels) -> Vec<Found> {
+    let mut found = Vec::new();
+    for claim in &document.claims {
+        for request in &claim.requests {
+            let failed = request
+                .reasons
+                .iter()
+                .filter(|reason| reason.kind.ends_with("selector-error"));
+            found.extend(
+                failed.map(|reason| Found {
+                    claim: claim.name.clone(),
+                    request: request.name.clone(),
+                    phrase: Phrase::of(labels.label(claim, &request.name))
+                        .then(reasons::of_failure(reason)),
+                    fixes: fixes::of_devices(reason, 1).into_iter().collect(),
+                    ..Found::new("", &reason.kind, 15)
+                }),
+            );
+        }
+    }
+    found
+}
+
+/// Nothing by itself is in the way.
+fn of_search(document: &Document) -> Found {
+    match &document.search {
+        Some(search) if search.exhausted => Found {
+            phrase: Phrase::of(format!(
+                "the search was given up after {} devices",
+                search.limit
+            )),
+            fixes: vec!["raise the limit with --search-steps".to_owned()],
+            ..Found::new("", "budget", 4)
+        },
+        Some(search) if search.stuck.is_some() => {
+            let stuck = search.stuck.clone().unwrap_or_default();
+            Found {
+                phrase: Phrase::of("enough devices for each request, but not for all at once: ")
+                    .number(search.placed)
+                    .text(format!(
+                        " can be had, then none is left for {}",
+                        stuck.request
+                    )),
+                request: stuck.request,
+                ..Found::new("", "together", 4)
+            }
+        }
+        _ => Found {
+            phrase: Phrase::of(document.verdict.message.clone()),
+            ..Found::new("", "status", 20)
+        },
+    }
+}

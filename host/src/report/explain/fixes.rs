@@ -1,0 +1,158 @@
+//! What would make a reason of the plugin go away, one sentence per type.
+
+use crate::explain::target::distance;
+
+use super::document::{Claim, Hint, Reason, Taint};
+use super::phrase::some_of;
+use super::reasons::{attribute, class_of, holders, names, one_line, taint_text};
+
+/// How many devices or values a sentence shows.
+const SHOWN: usize = 3;
+
+/// What to do about a reason of a claim; the same on every node.
+pub fn of_claim(claim: &Claim, reason: &Reason) -> Option<String> {
+    let name = claim.claim.as_deref().unwrap_or(&claim.name);
+    Some(match reason.kind.as_str() {
+        "claim-missing" => {
+            format!("create ResourceClaim {name}, or the template that it is made from")
+        }
+        "claim-not-owned" => {
+            format!("delete ResourceClaim {name}, so that one is made for this pod")
+        }
+        "claim-deleted" => format!("wait until ResourceClaim {name} is gone, and create it anew"),
+        "claim-reserved" | "claim-full" | "claim-elsewhere" | "claim-in-flight" => {
+            format!("let the pods that use ResourceClaim {name} end, or use another claim")
+        }
+        "class-missing" => format!(
+            "create DeviceClass {}, or name one that exists",
+            class_of(reason)
+        ),
+        "gate-disabled" if !reason.gate.is_empty() => {
+            format!("turn the gate on (here: --feature {}=true)", reason.gate)
+        }
+        "classic-waiting" => "wait for the driver; --classic-driver stands in for it".to_owned(),
+        "bad-request" | "invalid-object" => {
+            format!("correct ResourceClaim {name}, or the template that it is made from")
+        }
+        _ => return None,
+    })
+}
+
+/// What to do about devices that cannot be had, if `missing` of them are needed.
+pub fn of_devices(reason: &Reason, missing: u64) -> Option<String> {
+    let devices = || some_of(&names(&reason.devices), SHOWN, count(reason));
+    Some(match reason.kind.as_str() {
+        "in-use" => {
+            let which = match missing.cmp(&reason.count) {
+                std::cmp::Ordering::Less => format!("{missing} of {}", devices()),
+                _ => devices(),
+            };
+            format!("free {which}, held by {}", holders(reason))
+        }
+        "counter" => format!(
+            "free devices that share counters with {}: {}",
+            devices(),
+            holders(reason)
+        ),
+        "taint" => {
+            let taint = reason.taint.clone().unwrap_or_default();
+            let rule = taint.rule.clone();
+            let plain = Taint {
+                rule: None,
+                ..taint
+            };
+            let off = match rule {
+                Some(rule) => format!("change DeviceTaintRule {rule}"),
+                None => format!("take the taint off {}", devices()),
+            };
+            format!("tolerate {} in the request, or {off}", taint_text(&plain))
+        }
+        "pool-incomplete" => format!(
+            "have the driver publish all slices of {}",
+            if reason.pool.is_empty() {
+                "the pool"
+            } else {
+                &reason.pool
+            }
+        ),
+        "pool-invalid" => format!("have the driver correct {}", reason.pool),
+        "request-selector"
+        | "class-selector"
+        | "request-selector-error"
+        | "class-selector-error" => return hint(reason).or_else(|| other_value(reason)),
+        "constraint-alone" => {
+            format!(
+                "have the driver publish {} for {}",
+                attribute(reason),
+                devices()
+            )
+        }
+        _ => return None,
+    })
+}
+
+fn count(reason: &Reason) -> usize {
+    usize::try_from(reason.count)
+        .unwrap_or(usize::MAX)
+        .max(reason.devices.len())
+}
+
+fn other_value(reason: &Reason) -> Option<String> {
+    let is_error = reason.kind.ends_with("error");
+    let part = [&reason.part, &reason.expression]
+        .into_iter()
+        .find(|text| !text.is_empty())?;
+    let whose = match reason.kind.starts_with("class") {
+        true => "the class's selector",
+        false => "the selector",
+    };
+    Some(match is_error {
+        true => format!("correct {whose} `{}`", one_line(part)),
+        false => format!(
+            "change {whose}, or add a device for which `{}` is true",
+            one_line(part)
+        ),
+    })
+}
+
+/// What the hints of the plugin say; a guard helps against every error, and comes last.
+fn hint(reason: &Reason) -> Option<String> {
+    let mut hints: Vec<&Hint> = reason.hints.iter().collect();
+    hints.sort_by_key(|hint| hint.kind == "guard");
+    let mut texts: Vec<String> = Vec::new();
+    for hint in hints {
+        let nearest = some_of(&hint.nearest, SHOWN, hint.nearest.len());
+        let name = &hint.name;
+        let or = if texts.is_empty() { "" } else { "or " };
+        let near = match nearest.as_str() {
+            "" => String::new(),
+            one if hint.nearest.len() == 1 => format!(" (did you mean {one}?)"),
+            some => format!(" (the nearest are {some})"),
+        };
+        match hint.kind.as_str() {
+            "guard" if !hint.guard.is_empty() => {
+                texts.push(format!("{or}put `{} && ` before it", hint.guard));
+            }
+            "unknown-attribute" => texts.push(format!("no device publishes {name}{near}")),
+            "unknown-domain" => {
+                texts.push(format!("no device publishes anything under {name}{near}"));
+            }
+            "near-value" if !nearest.is_empty() => texts.push(format!(
+                "the selector wants {name}, devices here have {nearest}: write that, or add such a device"
+            )),
+            _ => {}
+        }
+    }
+    (!texts.is_empty()).then(|| texts.join("; "))
+}
+
+/// How far the value that is wanted is from the nearest one that is there.
+pub fn closeness(reason: &Reason) -> usize {
+    let near = reason.hints.iter().filter(|hint| hint.kind == "near-value");
+    let bare = |text: &str| text.trim_matches(['"', '\'']).to_owned();
+    let distances = near.filter_map(|hint| {
+        let value = hint.nearest.first()?;
+        Some(distance(&bare(&hint.name), &bare(value)))
+    });
+    distances.min().unwrap_or(usize::MAX)
+}

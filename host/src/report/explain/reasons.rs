@@ -1,0 +1,360 @@
+//! One sentence per type of reason that the plugin gives (`guest/schemas/explain.schema.json`).
+//! [`super::fixes`] says what would make it go away. A type that is not known here is shown with its fields.
+
+use serde_json::Value;
+
+use super::document::{Claim, Observed, Reason, Request, Taint};
+use super::phrase::{Phrase, some_of};
+
+/// How many devices, holders or names a sentence shows.
+const SHOWN: usize = 3;
+/// How much of an unknown reason is shown.
+const UNKNOWN: usize = 200;
+
+/// Reasons of a claim that are the same on every node.
+const EVERYWHERE: [&str; 11] = [
+    "claim-missing",
+    "claim-not-owned",
+    "claim-deleted",
+    "claim-reserved",
+    "claim-full",
+    "claim-in-flight",
+    "class-missing",
+    "invalid-object",
+    "gate-disabled",
+    "too-many-devices",
+    "bad-request",
+];
+
+/// Whether a reason has nothing to do with the node.
+pub fn is_everywhere(reason: &Reason) -> bool {
+    EVERYWHERE.contains(&reason.kind.as_str())
+}
+
+/// What is wrong with a claim as a whole.
+pub fn of_claim(claim: &Claim, reason: &Reason) -> Phrase {
+    let name = match &claim.claim {
+        Some(name) => format!("claim {name}"),
+        None => format!("claim {}", claim.name),
+    };
+    let said = |fallback: &str| match reason.message.as_str() {
+        "" => format!("{name} {fallback}"),
+        message if message.contains(claim.claim.as_deref().unwrap_or(&claim.name)) => {
+            message.to_owned()
+        }
+        message => format!("{name}: {message}"),
+    };
+    let pods = some_of(&reason.pods, SHOWN, reason.pods.len());
+    Phrase::of(match reason.kind.as_str() {
+        "claim-missing" => match &claim.claim {
+            Some(_) => format!("{name} does not exist"),
+            None => format!("{name} does not exist yet"),
+        },
+        "claim-not-owned" => format!("{name} was made for another pod"),
+        "claim-deleted" => format!("{name} is being deleted"),
+        "claim-reserved" if pods.is_empty() => format!("{name} is in use by another pod"),
+        "claim-reserved" => format!("{name} is in use by {pods}"),
+        "claim-full" => match reason.have.or(reason.needed) {
+            Some(limit) => format!("{name} is reserved for {limit} pods, and no more may share it"),
+            None => format!("{name} is reserved for as many pods as may share it"),
+        },
+        "claim-in-flight" if pods.is_empty() => {
+            format!("{name} is being allocated for another pod at this moment")
+        }
+        "claim-in-flight" => format!("{name} is being allocated for {pods} at this moment"),
+        "claim-elsewhere" if reason.nodes.is_empty() => {
+            format!("the devices of {name} are not on this node")
+        }
+        "claim-elsewhere" => {
+            format!(
+                "the devices that {name} has are for nodes with {}",
+                reason.nodes
+            )
+        }
+        "class-missing" => format!("DeviceClass {} does not exist", class_of(reason)),
+        "gate-disabled" => match reason.gate.as_str() {
+            "" => said("needs a feature that is off"),
+            gate => format!("{name} needs the feature gate {gate}, which is off"),
+        },
+        "classic-waiting" => format!("{name} waits for its resource driver to allocate it"),
+        "classic-unsuitable" => {
+            format!("the resource driver of {name} calls this node unsuitable")
+        }
+        "classic-class-nodes" => format!("the class of {name} does not allow this node"),
+        "deallocation-requested" => {
+            format!("{name} has to be freed first, which was asked of its driver")
+        }
+        "too-many-devices" => match (reason.needed, reason.have) {
+            (Some(needed), Some(limit)) => {
+                format!("{name} asks for {needed} devices, and a claim may have {limit}")
+            }
+            _ => said("asks for more devices than a claim may have"),
+        },
+        "invalid-object" | "bad-request" => said("cannot be used as it is"),
+        _ => return unknown(reason),
+    })
+}
+
+/// The class that a reason is about.
+pub fn class_of(reason: &Reason) -> &str {
+    match reason.class.as_str() {
+        "" => reason.message.as_str(),
+        class => class,
+    }
+}
+
+/// Why some devices cannot serve a request; goes on after their number, as in `3 in use`.
+pub fn of_devices(reason: &Reason) -> Phrase {
+    match reason.kind.as_str() {
+        "content-missing" => Phrase::of("with content that cannot be read"),
+        "other-nodes" => Phrase::of("for other nodes"),
+        "class-selector" => Phrase::of("not of the class").then(because(reason)),
+        "request-selector" => Phrase::of("not what ")
+            .then(selector(reason))
+            .text(" wants")
+            .then(because(reason)),
+        "class-selector-error" | "request-selector-error" => error(reason),
+        "pool-incomplete" => {
+            let phrase = Phrase::of("in a pool that is incomplete");
+            let number = |count: i64| u64::try_from(count).unwrap_or_default();
+            match (reason.have, reason.needed) {
+                (Some(have), Some(needed)) => phrase
+                    .text(" (")
+                    .number(number(have))
+                    .text(" of ")
+                    .number(number(needed))
+                    .text(" slices published)"),
+                _ => phrase,
+            }
+        }
+        "pool-invalid" => match reason.message.as_str() {
+            "" => Phrase::of("in a pool that names a device twice"),
+            message => Phrase::of(format!("in an invalid pool: {message}")),
+        },
+        "taint" => match &reason.taint {
+            Some(taint) => Phrase::of(format!("tainted {}", taint_text(taint))),
+            None => Phrase::of("tainted"),
+        },
+        "in-use" => Phrase::of("in use"),
+        "counter" => match &reason.counter {
+            Some(counter) => Phrase::of(format!(
+                "need {} of {}/{}, of which other devices leave {}",
+                counter.needed, counter.set, counter.name, counter.left
+            )),
+            None => Phrase::of("share a counter that is used up"),
+        },
+        "constraint-alone" => Phrase::of(format!("without {}", attribute(reason))),
+        _ => unknown(reason),
+    }
+}
+
+/// The attribute that devices lack.
+pub fn attribute(reason: &Reason) -> &str {
+    match reason.attribute.as_str() {
+        "" => "an attribute that a constraint compares",
+        attribute => attribute,
+    }
+}
+
+/// The expression as far as it decided.
+fn selector(reason: &Reason) -> Phrase {
+    let text = match (reason.part.as_str(), reason.expression.as_str()) {
+        ("", "") => return Phrase::of("a selector"),
+        ("", expression) => expression,
+        (part, _) => part,
+    };
+    Phrase::of(format!("`{}`", one_line(text)))
+}
+
+/// What that expression saw.
+fn because(reason: &Reason) -> Phrase {
+    let seen = observed(&reason.values);
+    match seen.is_empty() {
+        true => seen,
+        false => Phrase::of(": ").then(seen),
+    }
+}
+
+/// `family is "Arc" (2x) and "Flex" (1x)`.
+pub fn observed(values: &[Observed]) -> Phrase {
+    let shown = |value: &Option<String>| value.clone().unwrap_or_else(|| "not there".to_owned());
+    let single = |observed: &Observed| match observed.saw.as_slice() {
+        [seen] => Some(seen.expression.clone()),
+        _ => None,
+    };
+    let name = values.first().and_then(single);
+    if let Some(name) = name.filter(|name| {
+        values
+            .iter()
+            .all(|observed| single(observed).as_ref() == Some(name))
+    }) {
+        let values = values
+            .iter()
+            .filter_map(|observed| Some((shown(&observed.saw.first()?.value), observed.count)));
+        return Phrase::of(format!("{} is ", short(&name))).values(values.collect());
+    }
+    let sets = values.iter().filter(|observed| !observed.saw.is_empty());
+    let sets: Vec<(String, u64)> = sets
+        .map(|observed| {
+            let seen = observed
+                .saw
+                .iter()
+                .map(|seen| format!("{} is {}", short(&seen.expression), shown(&seen.value)));
+            (seen.collect::<Vec<_>>().join(", "), observed.count)
+        })
+        .collect();
+    match sets.is_empty() {
+        true => Phrase::default(),
+        false => Phrase::default().values(sets),
+    }
+}
+
+/// The last name of `device.attributes["domain"].name`; other expressions as they are.
+fn short(expression: &str) -> String {
+    let rest = ["device.attributes[", "device.capacity["]
+        .iter()
+        .find_map(|start| expression.strip_prefix(start));
+    let name = rest
+        .and_then(|rest| rest.split_once("]."))
+        .map(|(_, name)| name);
+    let plain = |name: &&str| name.chars().all(|c| c.is_alphanumeric() || c == '_');
+    match name.filter(plain) {
+        Some(name) => name.to_owned(),
+        None => one_line(expression),
+    }
+}
+
+fn error(reason: &Reason) -> Phrase {
+    let (whose, how) = failure(reason);
+    Phrase::of(format!("on which {whose} fails{how}"))
+}
+
+/// The same, when it ends the attempt.
+pub fn of_failure(reason: &Reason) -> Phrase {
+    let (whose, how) = failure(reason);
+    Phrase::of(format!("{whose} fails on "))
+        .counted(reason.count, "device", "devices")
+        .text(how)
+}
+
+fn failure(reason: &Reason) -> (String, String) {
+    let index = reason.index.map(|index| format!(" #{index}"));
+    let index = index.unwrap_or_default();
+    let whose = match reason.kind.as_str() {
+        "class-selector-error" => format!("selector{index} of the class"),
+        _ => format!("selector{index}"),
+    };
+    let part = match reason.part.as_str() {
+        "" => String::new(),
+        part => format!(" at `{}`", one_line(part)),
+    };
+    (whose, format!("{part}: {}", reason.message))
+}
+
+/// Where all devices are wanted, or the search gave up: what has no devices of its own.
+pub fn of_request(request: &Request, reason: &Reason) -> Option<Phrase> {
+    let devices = some_of(&names(&reason.devices), SHOWN, reason.devices.len());
+    Some(match reason.kind.as_str() {
+        "all-spoiled" => Phrase::of(format!(
+            "every matching device is wanted, and {devices} cannot be had"
+        )),
+        "all-without-device" => Phrase::of(format!(
+            "every matching device of class {} is wanted, and there is none",
+            request.class
+        )),
+        "budget" => match reason.steps {
+            Some(steps) => Phrase::of(format!(
+                "the search was given up after {steps} steps; --search-steps raises the limit"
+            )),
+            None => Phrase::of("the search was given up; --search-steps raises the limit"),
+        },
+        "short" => return None,
+        _ => return None,
+    })
+}
+
+/// `claim a/b (pod a/p) and claim a/c`.
+pub fn holders(reason: &Reason) -> String {
+    let texts: Vec<String> = reason
+        .holders
+        .iter()
+        .take(SHOWN)
+        .map(|holder| {
+            // The name of a claim that was made for a pod says nothing more.
+            if let [pod] = holder.pods.as_slice()
+                && holder
+                    .claim
+                    .strip_prefix(pod.as_str())
+                    .is_some_and(|rest| rest.starts_with('-'))
+            {
+                return format!("pod {pod}");
+            }
+            let pods = some_of(&holder.pods, SHOWN, holder.pods.len());
+            let pods = match (pods.as_str(), holder.in_flight) {
+                ("", true) => " (being written)".to_owned(),
+                ("", false) => " (no pod)".to_owned(),
+                (pods, _) if holder.pods.len() == 1 => format!(" (pod {pods})"),
+                (pods, _) => format!(" (pods {pods})"),
+            };
+            format!("claim {}{pods}", holder.claim)
+        })
+        .collect();
+    match texts.is_empty() {
+        true => "claims that are not named".to_owned(),
+        false => some_of(&texts, SHOWN, reason.holders.len()),
+    }
+}
+
+/// `key=value:effect`, with the rule that it comes from.
+pub fn taint_text(taint: &Taint) -> String {
+    let value = match taint.value.as_str() {
+        "" => String::new(),
+        value => format!("={value}"),
+    };
+    let rule = taint.rule.as_ref().map(|rule| format!(" (by rule {rule})"));
+    format!(
+        "{}{value}:{}{}",
+        taint.key,
+        taint.effect,
+        rule.unwrap_or_default()
+    )
+}
+
+/// Devices by their last name, unless that leaves two the same.
+pub fn names(devices: &[String]) -> Vec<String> {
+    let last: Vec<String> = devices
+        .iter()
+        .map(|device| device.rsplit('/').next().unwrap_or(device).to_owned())
+        .collect();
+    let mut distinct = last.clone();
+    distinct.sort_unstable();
+    distinct.dedup();
+    match distinct.len() == last.len() {
+        true => last,
+        false => devices.to_vec(),
+    }
+}
+
+/// A reason of another plugin, or of a newer one: its type and its fields.
+fn unknown(reason: &Reason) -> Phrase {
+    let mut text = reason.kind.clone();
+    if !reason.message.is_empty() {
+        text += &format!(": {}", reason.message);
+    }
+    for (name, value) in &reason.rest {
+        let value = match value {
+            Value::String(text) => text.clone(),
+            other => other.to_string(),
+        };
+        text += &format!(", {name} {value}");
+    }
+    if text.chars().count() > UNKNOWN {
+        text = text.chars().take(UNKNOWN).chain("...".chars()).collect();
+    }
+    Phrase::of(text)
+}
+
+/// Expressions may have lines.
+pub fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,427 @@
+//! The answer in a paragraph. The first sentence names what the pod needs and what keeps it from running, in facts.
+
+use std::cmp::Reverse;
+
+use crate::cycle::Point;
+use crate::explain::{Answer, Earlier, Standing};
+use crate::filters::{Held, held};
+use crate::report::{ClaimReport, PodReport, Verdict};
+use crate::scheduler::outcome::Ended;
+
+use super::ahead::AheadReport;
+use super::groups::Group;
+use super::needs::{self, Need};
+use super::node::View;
+use super::phrase::{Phrase, counted, some_of};
+
+/// How many groups of nodes the sentence names.
+const GROUPS: usize = 3;
+/// How many nodes or pods a sentence names.
+const NAMES: usize = 3;
+
+/// Everything that is known.
+pub struct Facts<'a> {
+    /// What was answered.
+    pub answer: &'a Answer,
+    /// What became of the pod, or would.
+    pub report: Option<&'a PodReport>,
+    /// Claims of a pod that has a node already.
+    pub before: &'a [ClaimReport],
+    /// All nodes.
+    pub views: &'a [View],
+    /// The same, together.
+    pub groups: &'a [Group],
+    /// What it asks for.
+    pub needs: &'a [Need],
+    /// Who is tried before.
+    pub ahead: &'a [AheadReport],
+}
+
+impl Facts<'_> {
+    /// Whether it has a node, or gets one.
+    pub fn is_placed(&self) -> bool {
+        let scheduled = |report: &PodReport| report.verdict == Verdict::Scheduled;
+        self.answer.standing != Standing::Pending || self.report.is_some_and(scheduled)
+    }
+
+    /// The groups that keep the pod from running: after an error those where it happened, else all that do not fit.
+    pub fn causes(&self) -> Vec<&Group> {
+        let failed = |group: &&Group| {
+            let first = group.nodes.first().and_then(|&index| self.views.get(index));
+            let document = first.and_then(|view| view.document.as_ref());
+            document.is_some_and(|document| document.verdict.code == "error")
+        };
+        if self
+            .report
+            .is_some_and(|report| report.verdict == Verdict::Error)
+        {
+            let failed: Vec<&Group> = self.groups.iter().filter(failed).collect();
+            if !failed.is_empty() {
+                return failed;
+            }
+        }
+        self.groups.iter().filter(|group| !group.fits()).collect()
+    }
+
+    fn pod(&self) -> String {
+        self.answer.pod.id().to_string()
+    }
+}
+
+/// All sentences.
+pub fn sentences(facts: &Facts<'_>) -> Vec<String> {
+    let mut sentences = match &facts.answer.standing {
+        Standing::Pending => pending(facts),
+        Standing::Placed(node) => placed(facts, node),
+        Standing::Ended(phase) => vec![format!(
+            "{} has ended ({phase}): nobody places it any more.",
+            facts.pod()
+        )],
+        Standing::Deleted => vec![format!(
+            "{} is being deleted: nobody places it any more.",
+            facts.pod()
+        )],
+    };
+    sentences.extend(ahead(facts));
+    sentences
+}
+
+fn pending(facts: &Facts<'_>) -> Vec<String> {
+    if let Some(held) = held(&facts.answer.pod) {
+        let why = match held {
+            Held::Gates(gates) => format!(
+                "is held before the queue by its scheduling gates {}: whoever put them there has to take them off.",
+                needs::join(&gates, " and ")
+            ),
+            Held::OtherScheduler(name) => format!(
+                "is left to the scheduler {name} (spec.schedulerName): the default scheduler does not look at it."
+            ),
+        };
+        return vec![format!("{} {why}", facts.pod()), apart_from_that(facts)];
+    }
+    match facts.report {
+        Some(report) if report.verdict == Verdict::Scheduled => fits(facts, report),
+        report => refused(facts, report),
+    }
+}
+
+/// Where it would fit if nothing held it.
+fn apart_from_that(facts: &Facts<'_>) -> String {
+    let fitting = facts.views.iter().filter(|view| view.found.is_empty());
+    let fitting: Vec<&str> = fitting.map(|view| view.name.as_str()).collect();
+    match fitting.is_empty() {
+        true => "Apart from that no node has what it needs.".to_owned(),
+        false => format!(
+            "Apart from that it would fit on {}.",
+            some_of(&fitting, NAMES, fitting.len())
+        ),
+    }
+}
+
+/// What it needs, as the beginning of a sentence.
+fn subject(facts: &Facts<'_>) -> String {
+    match needs::sentence(facts.needs) {
+        Some(needs) => format!("{} needs {needs} on one node", facts.pod()),
+        None if facts.needs.is_empty() => format!("{} asks for no devices", facts.pod()),
+        None => facts.pod(),
+    }
+}
+
+fn refused(facts: &Facts<'_>, report: Option<&PodReport>) -> Vec<String> {
+    let message = report.map_or("", |report| report.message.as_str());
+    if report.is_some_and(|report| report.verdict == Verdict::InputError) {
+        return vec![format!("{} cannot be judged: {message}.", facts.pod())];
+    }
+    let everywhere = everywhere(facts);
+    if !everywhere.is_empty() {
+        let waits = match report.and_then(|report| report.at.as_deref()) {
+            Some("PreEnqueue") => "is held before the queue",
+            _ => "cannot run on any node",
+        };
+        let asks = match needs::sentence(facts.needs) {
+            Some(needs) => format!(" (it needs {needs})"),
+            None => String::new(),
+        };
+        return vec![format!(
+            "{} {waits}: {}{asks}.",
+            facts.pod(),
+            needs::join(&everywhere, ", and ")
+        )];
+    }
+    let causes = facts.causes();
+    if causes.is_empty() {
+        let at = report.and_then(|report| report.at.as_deref());
+        return vec![match at {
+            Some(at) => format!(
+                "{}; nodes would do, but {at} said: {message}.",
+                subject(facts)
+            ),
+            None => format!("{}: {message}.", subject(facts)),
+        }];
+    }
+    let mut sentences = vec![format!(
+        "{}, {}.",
+        subject(facts),
+        because(facts, report, &causes)
+    )];
+    let past_filter = report.is_some_and(|report| {
+        let late = |point: Point| report.at.as_deref() == Some(point.to_string().as_str());
+        [
+            Point::Reserve,
+            Point::PreBind,
+            Point::Bind,
+            Point::PreScore,
+            Point::Score,
+        ]
+        .into_iter()
+        .any(late)
+    });
+    if past_filter {
+        sentences.push(format!("It was refused after a node was found: {message}."));
+    }
+    sentences
+}
+
+/// Which nodes do not have that, and why.
+fn because(facts: &Facts<'_>, report: Option<&PodReport>, causes: &[&Group]) -> String {
+    let all = facts.views.len();
+    // What most nodes say is the cause; nodes that have nothing to do with it come last.
+    let mut causes: Vec<&Group> = causes.to_vec();
+    causes.sort_by_key(|group| (group.is_far(), Reverse(group.nodes.len())));
+    let mut parts: Vec<String> = causes
+        .iter()
+        .take(GROUPS)
+        .map(|group| format!("{} {}", who(group, facts, all), group.phrase()))
+        .collect();
+    let rest: usize = causes
+        .iter()
+        .skip(GROUPS)
+        .map(|group| group.nodes.len())
+        .sum();
+    if rest > 0 {
+        let nodes = counted(rest as u64, "more node", "more nodes");
+        parts.push(format!("{nodes} for other reasons"));
+    }
+    let fit = facts.groups.iter().filter(|group| group.fits());
+    let fit: usize = fit.map(|group| group.nodes.len()).sum();
+    let lead = match report.map(|report| report.verdict) {
+        Some(Verdict::Error) if fit > 0 => format!(
+            "but the attempt is aborted, though {} would do: ",
+            counted(fit as u64, "node", "nodes")
+        ),
+        Some(Verdict::Error) => "but the attempt is aborted: ".to_owned(),
+        Some(Verdict::Waiting) => "and waits: ".to_owned(),
+        _ if parts.len() == 1 => "but ".to_owned(),
+        _ if facts.needs.is_empty() => "but no node takes it: ".to_owned(),
+        _ => "but no node has that: ".to_owned(),
+    };
+    lead + &parts.join("; ")
+}
+
+/// What stands in the way whatever the node.
+fn everywhere(facts: &Facts<'_>) -> Vec<String> {
+    let mut texts: Vec<String> = Vec::new();
+    let missing = facts.needs.iter().filter_map(needs::missing);
+    texts.extend(missing.map(|phrase| phrase.to_string()));
+    for found in facts.groups.iter().flat_map(|group| &group.found) {
+        let told = matches!(found.kind.as_str(), "claim-missing" | "status") && !texts.is_empty();
+        let text = found.phrase.to_string();
+        if found.everywhere && !told && !texts.contains(&text) {
+            texts.push(text);
+        }
+    }
+    texts
+}
+
+fn who(group: &Group, facts: &Facts<'_>, all: usize) -> String {
+    let first = group
+        .nodes
+        .first()
+        .and_then(|&index| facts.views.get(index));
+    match (group.nodes.len(), first) {
+        (1, Some(view)) => format!("on {}", view.name),
+        (2, _) if all == 2 => "on both nodes".to_owned(),
+        (count, _) if count == all => format!("on all {count} nodes"),
+        (count, _) => format!("on {count} nodes"),
+    }
+}
+
+fn fits(facts: &Facts<'_>, report: &PodReport) -> Vec<String> {
+    let node = report.node.as_deref().unwrap_or_default();
+    let first = format!(
+        "{}; it fits, and would run on {node}{}.",
+        subject(facts),
+        with_devices(&report.claims, node)
+    );
+    let mut sentences = vec![first];
+    sentences.extend(choice(facts, node));
+    sentences
+}
+
+/// ` with gpu-0 and gpu-1 (gpu.example.com)`.
+fn with_devices(claims: &[ClaimReport], node: &str) -> String {
+    let mut by_source: Vec<(String, Vec<String>)> = Vec::new();
+    for device in claims.iter().flat_map(|claim| &claim.devices) {
+        let source = match device.pool == node {
+            true => device.driver.clone(),
+            false => format!("{}/{}", device.driver, device.pool),
+        };
+        match by_source.iter_mut().find(|(known, _)| *known == source) {
+            Some((_, devices)) => devices.push(device.device.clone()),
+            None => by_source.push((source, vec![device.device.clone()])),
+        }
+    }
+    let texts: Vec<String> = by_source
+        .iter()
+        .map(|(source, devices)| format!("{} ({source})", some_of(devices, 16, devices.len())))
+        .collect();
+    match texts.is_empty() {
+        true => String::new(),
+        false => format!(" with {}", needs::join(&texts, " and ")),
+    }
+}
+
+/// Why this node and not another that fits.
+fn choice(facts: &Facts<'_>, node: &str) -> Option<String> {
+    let fitting: Vec<&View> = facts
+        .views
+        .iter()
+        .filter(|view| view.found.is_empty())
+        .collect();
+    let others: Vec<&str> = fitting
+        .iter()
+        .filter(|view| view.name != node)
+        .map(|view| view.name.as_str())
+        .collect();
+    let refused = facts.views.len() - fitting.len();
+    if others.is_empty() {
+        return (refused > 0).then(|| "No other node has what it needs.".to_owned());
+    }
+    let score = |view: &View| {
+        let document = view.document.as_ref();
+        document.map_or(0, |document| document.verdict.score)
+    };
+    let best = fitting
+        .iter()
+        .map(|view| score(view))
+        .max()
+        .unwrap_or_default();
+    let equal = fitting.iter().filter(|view| score(view) == best).count();
+    let why = match (equal, fitting.iter().all(|view| score(view) == best)) {
+        (1, false) => format!("it has the highest score ({best})"),
+        (_, true) => "scores are equal, and its name comes first".to_owned(),
+        (_, false) => {
+            format!("of the {equal} with the highest score ({best}) its name comes first")
+        }
+    };
+    Some(format!(
+        "{} would do as well: {}; {why}.",
+        capital(&counted(others.len() as u64, "other node", "other nodes")),
+        some_of(&others, NAMES, others.len())
+    ))
+}
+
+fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next().map(|c| c.to_uppercase().to_string());
+    first.unwrap_or_default() + letters.as_str()
+}
+
+fn placed(facts: &Facts<'_>, node: &str) -> Vec<String> {
+    let open: Vec<String> = facts
+        .before
+        .iter()
+        .filter(|claim| claim.allocation.is_null())
+        .map(|claim| claim.claim.clone().unwrap_or_else(|| claim.name.clone()))
+        .collect();
+    let needs = needs::sentence(facts.needs);
+    let asks = |before: &str, after: &str| match &needs {
+        Some(needs) => format!("{before}{needs}{after}"),
+        None => String::new(),
+    };
+    let (first, anew) = match open.is_empty() {
+        true => (
+            format!(
+                "{} has node {node} already{}{}.",
+                facts.pod(),
+                with_devices(facts.before, node),
+                asks("; it needs ", "")
+            ),
+            "Placed anew, with its own devices free, it",
+        ),
+        // A scheduler allocates for the pods that it places, and nobody else does.
+        false => (
+            format!(
+                "{} names its node itself (spec.nodeName is {node}): no scheduler looks at it, so nobody allocates {}{}. Take nodeName out and select the node by affinity.",
+                facts.pod(),
+                needs::join(&open, " and "),
+                asks(" (", ")")
+            ),
+            "Placed by the scheduler it",
+        ),
+    };
+    let mut sentences = vec![first];
+    let own = facts.views.iter().find(|view| view.name == node);
+    sentences.push(match own {
+        None => format!("There is no node {node} in the input."),
+        Some(view) if view.found.is_empty() => {
+            format!("{anew} would fit on {node}.")
+        }
+        Some(view) => {
+            let phrases = view.found.iter().map(|found| found.phrase.clone());
+            format!(
+                "{anew} would not fit on {node}: {}.",
+                Phrase::joined(phrases, ", and ")
+            )
+        }
+    });
+    let fitting = facts.views.iter().filter(|view| view.found.is_empty());
+    let others: Vec<&str> = fitting
+        .filter(|view| view.name != node)
+        .map(|view| view.name.as_str())
+        .collect();
+    sentences.push(match others.is_empty() {
+        true => "No other node has what it needs.".to_owned(),
+        false => format!(
+            "{} would do as well: {}.",
+            capital(&counted(others.len() as u64, "other node", "other nodes")),
+            some_of(&others, NAMES, others.len())
+        ),
+    });
+    sentences
+}
+
+fn ahead(facts: &Facts<'_>) -> Option<String> {
+    if facts.ahead.is_empty() {
+        return None;
+    }
+    let names: Vec<String> = facts
+        .ahead
+        .iter()
+        .map(|ahead| match &ahead.node {
+            Some(node) => format!("{}/{} (on {node})", ahead.namespace, ahead.name),
+            None => format!("{}/{}", ahead.namespace, ahead.name),
+        })
+        .collect();
+    let all = facts.ahead.len();
+    let names = some_of(&names, NAMES, all);
+    if facts.answer.after_queue {
+        let placed = |earlier: &&Earlier| {
+            let ended = earlier.outcome.as_ref().map(|outcome| &outcome.ended);
+            matches!(ended, Some(Ended::Bound { .. }))
+        };
+        let placed = facts.answer.ahead.iter().filter(placed).count();
+        let queue = counted(facts.answer.ahead.len() as u64, "pod", "pods");
+        return Some(format!(
+            "Of {queue} ahead of it in the queue {placed} were placed first; those that want the same devices: {names}."
+        ));
+    }
+    Some(match all {
+        1 => format!(
+            "1 pod ahead of it in the queue wants the same devices ({names}); --after-queue places it first."
+        ),
+        _ => format!(
+            "{all} pods ahead of it in the queue want the same devices ({names}); --after-queue places them first."
+        ),
+    })
+}

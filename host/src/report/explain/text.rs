@@ -1,0 +1,144 @@
+//! `-o text`: the answer, what would help, nodes with the same reasons, and nodes in full, on 100 columns.
+
+use std::io::{self, Write};
+
+use crate::report::table::{Colour, WIDTH, printable, wrap};
+
+use super::phrase::some_of;
+use super::{Explained, GroupReport, NodeReport};
+
+/// How many groups of nodes are shown.
+const GROUPS: usize = 8;
+/// How many nodes of a group are named.
+const NAMES: usize = 4;
+/// How many lines the reasons of a group may have.
+const LINES: usize = 4;
+
+const BOLD: &str = "\u{1b}[1m";
+const RED: &str = "\u{1b}[31m";
+const GREEN: &str = "\u{1b}[32m";
+const YELLOW: &str = "\u{1b}[33m";
+const PLAIN: &str = "\u{1b}[0m";
+
+/// Writes it.
+pub fn write(explained: &Explained, colour: Colour, out: &mut dyn Write) -> io::Result<()> {
+    let paint = |text: &str, code: &str| match colour {
+        Colour::On => format!("{code}{text}{PLAIN}"),
+        Colour::Off => text.to_owned(),
+    };
+    let decided = match &explained.at {
+        Some(at) => format!(" ({at})"),
+        None => String::new(),
+    };
+    let code = match explained.verdict.as_str() {
+        "scheduled" | "placed" => GREEN,
+        "waiting" | "ended" | "deleted" => YELLOW,
+        _ => RED,
+    };
+    writeln!(
+        out,
+        "{} {}{decided}",
+        paint(
+            &printable(&format!("{}/{}:", explained.namespace, explained.name)),
+            BOLD
+        ),
+        paint(&explained.verdict, code),
+    )?;
+    paragraph(&explained.summary.join(" "), 0, 0, out)?;
+    for note in &explained.notes {
+        paragraph(&format!("Note: {note}."), 0, 6, out)?;
+    }
+    if !explained.nearest.is_empty() {
+        writeln!(out, "\n{}", paint("TO MAKE IT FIT", BOLD))?;
+    }
+    for (position, nearest) in explained.nearest.iter().enumerate() {
+        if let Some(node) = &nearest.node {
+            let or = if position > 0 { "or " } else { "" };
+            writeln!(out, "  {or}on {}", printable(node))?;
+        }
+        for step in &nearest.steps {
+            paragraph(&format!("- {step}"), 4, 6, out)?;
+        }
+    }
+    if !explained.groups.is_empty() {
+        table(explained, &paint("NODES  WHY", BOLD), out)?;
+    }
+    for node in &explained.nodes {
+        in_full(
+            node,
+            &paint(&format!("NODE {}", printable(&node.node)), BOLD),
+            out,
+        )?;
+    }
+    Ok(())
+}
+
+fn table(explained: &Explained, head: &str, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "\n{head}")?;
+    for group in explained.groups.iter().take(GROUPS) {
+        let mut lines = of_group(group);
+        let first = if lines.is_empty() {
+            String::new()
+        } else {
+            lines.remove(0)
+        };
+        writeln!(out, "{:>5}  {first}", group.count)?;
+        for line in lines {
+            writeln!(out, "{:7}{line}", "")?;
+        }
+    }
+    let more: Vec<&GroupReport> = explained.groups.iter().skip(GROUPS).collect();
+    if !more.is_empty() {
+        let nodes: usize = more.iter().map(|group| group.count).sum();
+        writeln!(
+            out,
+            "{nodes:>5}  in {} more groups: see -o json",
+            more.len()
+        )?;
+    }
+    Ok(())
+}
+
+fn of_group(group: &GroupReport) -> Vec<String> {
+    let room = WIDTH - 7;
+    let mut lines = wrap(&printable(&group.text), room);
+    if lines.len() > LINES {
+        lines.truncate(LINES);
+        if let Some(last) = lines.last_mut() {
+            *last += " ...";
+        }
+    }
+    let names = some_of(&group.nodes, NAMES, group.count);
+    lines.extend(wrap(&format!("[{}]", printable(&names)), room));
+    lines
+}
+
+fn in_full(node: &NodeReport, head: &str, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(
+        out,
+        "\n{head}: {}",
+        if node.fits { "fits" } else { "does not fit" }
+    )?;
+    for line in &node.lines {
+        let text = line.trim_start();
+        let indent = 2 + line.len() - text.len();
+        paragraph(text, indent, indent + 4, out)?;
+    }
+    if !node.steps.is_empty() && !node.fits {
+        writeln!(out, "  to make it fit:")?;
+        for step in &node.steps {
+            paragraph(&format!("- {step}"), 4, 6, out)?;
+        }
+    }
+    Ok(())
+}
+
+/// Wrapped text whose lines after the first are indented further.
+fn paragraph(text: &str, first: usize, rest: usize, out: &mut dyn Write) -> io::Result<()> {
+    let room = WIDTH - rest.max(first);
+    for (position, line) in wrap(&printable(text), room).into_iter().enumerate() {
+        let indent = if position == 0 { first } else { rest };
+        writeln!(out, "{:indent$}{line}", "")?;
+    }
+    Ok(())
+}

@@ -1,0 +1,231 @@
+// The pane on the right: what is known about the pod, device or node that was chosen, or else about everything.
+
+/** How many names are shown before the rest is folded away. */
+const FEW = 12;
+/** More than this is not worth reading here. */
+const MANY = 2000;
+
+/** A button that leads to something: page.js listens for `data-go`. */
+function go(kind, id, label) {
+  return el('button', { type: 'button', class: 'go', 'data-go': kind, 'data-id': id }, label);
+}
+
+function goPod(name) {
+  return podsByName.has(name) ? go('pod', name, name) : el('code', {}, name);
+}
+
+function goNode(name) {
+  return nodesByName.has(name) ? go('node', name, name) : el('code', {}, name);
+}
+
+function goDevice(device, label) {
+  return go('device', device.id, label || device.name);
+}
+
+function verdict(name) {
+  return el('span', { class: `verdict ${name}` }, el('span', { class: 'sign', 'aria-hidden': 'true' }, SIGNS[name] || ''), name);
+}
+
+function section(title, ...children) {
+  const shown = children.flat().filter(Boolean);
+  return shown.length ? [el('h3', {}, title), ...shown] : [];
+}
+
+function pairs(entries, mono) {
+  const shown = entries.filter(([, value]) => value !== undefined && value !== null && value !== '');
+  if (!shown.length) return undefined;
+  return el('dl', { class: mono ? 'mono' : undefined }, ...shown.flatMap(([key, value]) => [el('dt', {}, key), el('dd', {}, value)]));
+}
+
+/** Some names at once, the others on demand. */
+function names(buttons) {
+  const first = el('span', { class: 'names' }, ...buttons.slice(0, FEW));
+  if (buttons.length <= FEW) return first;
+  const rest = buttons.slice(FEW, MANY);
+  const beyond = buttons.length - FEW - rest.length;
+  return el('div', {}, first,
+    el('details', {}, el('summary', { class: 'quiet' }, `${buttons.length - FEW} more`),
+      el('span', { class: 'names' }, ...rest, beyond > 0 && `and ${beyond} more`)));
+}
+
+/** The same for paragraphs. */
+function folded(paragraphs) {
+  const rest = paragraphs.slice(FEW);
+  const more = rest.length > 0 && el('details', {}, el('summary', { class: 'quiet' }, `${rest.length} more`), ...rest);
+  return [...paragraphs.slice(0, FEW), more];
+}
+
+function describe(chosen, pod) {
+  if (!chosen) return overview();
+  return { pod: describePod, device: describeDevice, node: describeNode }[chosen.kind](chosen, pod);
+}
+
+function describePod(pod) {
+  const attempts = pod.attempts > 1 ? `, ${pod.attempts} attempts` : '';
+  const feasible = [...namesIn(pod.feasible)];
+  return [
+    el('h2', {}, pod.id),
+    el('p', {}, verdict(pod.verdict), pod.node && ' on ', pod.node && goNode(pod.node)),
+    pod.message && pod.verdict !== 'scheduled' && el('p', { class: 'message' }, pod.at ? `${pod.at}: ${pod.message}` : pod.message),
+    ...(pod.warnings || []).map((text) => el('p', { class: 'hint' }, text)),
+    ...section('Claims', pod.entries.map((entry) => claimCard(entry, pod))),
+    ...section('Why not, node by node', refusalCards(pod)),
+    ...section(pod.node ? 'Refused elsewhere' : 'Reasons', (pod.reasons || []).map(reasonCard)),
+    ...section('Nodes that fitted when it was tried', feasible.length && names(feasible.map((node) => goNode(node.name)))),
+    ...section('Attempts', pod.visited > 0 && el('p', { class: 'quiet' }, `${plural(pod.visited, 'node')} visited${attempts}`),
+      (pod.retries || []).map(retryCard)),
+  ];
+}
+
+function claimCard({ name, claim, object }, pod) {
+  const title = el('p', {}, el('strong', {}, name), claim && claim !== name && el('span', { class: 'mono quiet' }, ` ${claim}`));
+  if (!object) return el('div', { class: 'card' }, title, el('p', { class: 'quiet' }, claim ? 'This claim does not exist.' : 'There is no claim yet.'));
+  const others = object.users.filter((user) => user !== pod.id);
+  return el('div', { class: 'card' }, title,
+    ...object.requests.flatMap(requestLines),
+    ...(object.constraints || []).map((text) => el('p', { class: 'quiet' }, text)),
+    object.devices.length > 0 ? names(object.devices.map((device) => goDevice(device)))
+      : el('p', { class: 'quiet' }, 'No device is allocated.'),
+    object.devices.length > 0 && !object.given && pod.verdict !== 'running' && el('p', { class: 'quiet' }, 'It was allocated before this run.'),
+    others.length > 0 && el('p', {}, 'Shared with ', names(others.map(goPod))));
+}
+
+function requestLines({ name, text, selectors }) {
+  return [
+    el('p', {}, el('span', { class: 'quiet' }, `${name}: `), text),
+    ...(selectors || []).map(expressionLine),
+  ];
+}
+
+/** Breaks, where it must, behind a bracket and not in a word. */
+function expressionLine(expression) {
+  const pieces = expression.split(/(?<=[\])]\.?)/);
+  return el('p', {}, el('code', {}, ...pieces.flatMap((piece) => [piece, el('wbr')])));
+}
+
+function reasonCard({ plugin, message, count, nodes }) {
+  const where = count > 0 ? plural(count, 'node') : 'The pod as a whole';
+  const known = [...namesIn(nodes)];
+  return el('div', { class: 'card' },
+    el('p', {}, el('strong', {}, where), plugin && el('span', { class: 'quiet' }, ` ${plugin}`)),
+    el('p', {}, message),
+    known.length > 0 && names(known.map((node) => goNode(node.name))));
+}
+
+/** Nodes with the same sentences share a card. */
+function refusalCards(pod) {
+  const byText = new Map();
+  for (const [node, { texts, devices: reasons }] of refusals.get(pod.id) || []) {
+    const counted = new Map();
+    for (const reason of reasons.values()) counted.set(reason, (counted.get(reason) || 0) + 1);
+    const lines = [...texts, ...[...counted].map(([reason, count]) => `${plural(count, 'device')}: ${reason}`)];
+    const key = lines.join('\n');
+    byText.set(key, [...(byText.get(key) || []), node]);
+  }
+  return [...byText].map(([lines, nodes]) => el('div', { class: 'card' },
+    ...lines.split('\n').map((line) => el('p', {}, line)), names(nodes.map(goNode))));
+}
+
+function retryCard({ attempt, afterSeconds, why, previous }) {
+  return el('div', { class: 'card' },
+    el('p', {}, el('strong', {}, `Attempt ${attempt}`), ` after ${afterSeconds} s`),
+    el('p', { class: 'quiet' }, why),
+    previous && el('p', { class: 'quiet' }, `Before: ${previous.at}: ${previous.message}`));
+}
+
+const STATES = { free: 'free', held: 'in use before this run', given: 'given in this run' };
+
+function describeDevice(device, pod) {
+  const { group } = device;
+  const node = page.nodes[group.node];
+  const reason = refusalOf(pod, device);
+  const of = (kind) => fieldsOf(device, kind);
+  return [
+    el('h2', {}, device.name),
+    el('p', {}, el('strong', {}, STATES[device.state] + (device.tainted ? ', tainted' : '')), ' \u00b7 ', el('span', { class: 'mono' }, group.driver),
+      node && ' on ', node && goNode(node.name)),
+    reason !== undefined && el('p', { class: 'message' }, `Not for ${pod.id}: ${reason}`),
+    ...section('Holder', device.held.map(holderCard)),
+    ...section('Taints', pairs(of('taint'), true)),
+    ...section('Attributes', pairs(of('attribute'), true)),
+    ...section('Capacity', pairs(of('capacity'), true)),
+    ...section('Pool', pairs(placeOf(group))),
+    ...(group.problems || []).map((text) => el('p', { class: 'hint' }, `Pool: ${text}`)),
+  ];
+}
+
+function fieldsOf({ row }, wanted) {
+  const found = [];
+  for (let at = 1; at < row.length; at += 2) {
+    const [kind, name] = page.fields[row[at]];
+    const value = row[at + 1];
+    if (kind === wanted) found.push([name, typeof value === 'string' ? value : JSON.stringify(value)]);
+  }
+  return found;
+}
+
+function holderCard({ claim, request, admin }) {
+  return el('div', { class: 'card' },
+    el('p', {}, claim.users.length ? names(claim.users.map(goPod)) : el('span', { class: 'quiet' }, 'Reserved for nobody')),
+    el('p', { class: 'quiet' }, 'claim ', el('code', {}, claim.id), `, request ${request}`, admin && ', admin access'));
+}
+
+function placeOf(group) {
+  return [
+    ['used from', group.reach],
+    ['nodes', group.nodes && group.nodes.length > 0 && group.reach !== 'all nodes' ? names([...namesIn(group.nodes)].map(({ name }) => goNode(name))) : undefined],
+    ['name', el('code', {}, group.pool)],
+    ['generation', group.generation],
+  ];
+}
+
+function describeNode(node) {
+  const users = new Set(node.groups.flatMap((group) => group.devices).flatMap(({ held }) => held.flatMap(({ claim }) => claim.users)));
+  for (const pod of page.pods) if (pod.node === node.name) users.add(pod.id);
+  return [
+    el('h2', {}, node.name),
+    node.unschedulable && el('p', { class: 'hint' }, 'Unschedulable: it takes no new pods.'),
+    el('p', {}, node.total ? `${node.free} of ${plural(node.total, 'device')} free` : 'No driver publishes devices here.'),
+    ...node.groups.flatMap(({ driver, problems }) => (problems || []).map((text) => el('p', { class: 'hint' }, `${driver}: ${text}`))),
+    ...section('Drivers', counts(node.groups)),
+    ...section('Pods', users.size > 0 && names([...users].map(goPod))),
+    ...section('Labels', pairs(Object.entries(node.labels || {}).map(([key, value]) => [key, String(value)]), true)),
+  ];
+}
+
+/** A table of drivers with what is free and what is not. */
+function counts(groups) {
+  const drivers = new Map();
+  for (const { driver, devices: own } of groups) {
+    const count = drivers.get(driver) || { free: 0, held: 0, given: 0, all: 0 };
+    drivers.set(driver, count);
+    for (const { state } of own) {
+      count[state] += 1;
+      count.all += 1;
+    }
+  }
+  if (!drivers.size) return undefined;
+  const row = (tag, cells) => el('tr', {}, ...cells.map((cell) => el(tag, { scope: tag === 'th' ? 'col' : undefined }, String(cell))));
+  const rows = [...drivers].map(([driver, { free, held, given, all }]) => row('td', [driver, free, held, given, all]));
+  return el('table', {}, el('thead', {}, row('th', ['driver', 'free', 'before', 'given', 'all'])), el('tbody', {}, ...rows));
+}
+
+function overview() {
+  const broken = page.groups.flatMap((group) => (group.problems || []).map((text) => ({ group, text })));
+  const pool = ({ group, text }) => el('p', { class: 'hint' }, el('code', {}, `${group.driver} ${group.pool}`), ` ${text}`);
+  const warning = ({ object, message }) => el('p', { class: 'hint' }, object && el('strong', {}, `${object}: `), message);
+  return [
+    el('h2', {}, 'Overview'),
+    el('p', {}, page.summary),
+    ...section('Drivers', counts(page.groups)),
+    ...section('Warnings', folded(page.warnings.map(warning))),
+    ...section('Pools', folded(broken.map(pool))),
+    ...section('Keys', pairs([
+      ['/', 'search; words narrow it, node:gpu-a or pod:train too'],
+      ['Tab', 'search, pods, devices, details'],
+      ['arrows', 'from pod to pod, from device to device'],
+      ['Enter', 'choose: a pod shows its devices, a device its holder'],
+      ['Escape', 'clear the search, then the choice'],
+    ])),
+  ];
+}
