@@ -141,9 +141,10 @@ pub fn run(objects: &[Object], plugin: Rc<dyn Plugin>, strategy: Strategy, warm_
     let begun = worked();
     scheduler.run(&mut OneAtATime);
     let (rest, after) = (worked() - begun, scheduler.counts());
+    let outcomes = scheduler.outcomes();
     let report = {
         let cluster = cluster.lock().unwrap_or_else(PoisonError::into_inner);
-        collect(&scheduler.outcomes(), scheduler.notes(), &cluster, start)
+        collect(&outcomes, scheduler.notes(), &cluster, start)
     };
     Run {
         first,
