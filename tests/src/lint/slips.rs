@@ -880,7 +880,8 @@ fn limits_of_the_api() {
             numbered(count, one)
         )
     };
-    let cases: [(usize, &dyn Fn(usize) -> String, &str); 3] = [
+    type Case<'a> = (usize, &'a dyn Fn(usize) -> String, &'a str);
+    let cases: [Case<'_>; 3] = [
         (32, &requests, "33 requests, at most 32 are allowed"),
         (128, &devices, "129 devices, at most 128 are allowed"),
         (
