@@ -1,7 +1,7 @@
 //! Selectors for the allocator: CEL programs compiled once per expression, and verdicts kept per device (design section 8).
 //!
 //! A selector is a pure function of what it can see of a device, so its verdict holds for all pods and nodes, and for all
-//! devices that look the same. What is kept is bounded: see [`SelectorCache::make_room`] and [`VERDICTS_LIMIT`].
+//! devices that look the same. What is kept is bounded: see [`SelectorCache::make_room`].
 
 use std::cell::LazyCell;
 use std::collections::BTreeMap;
