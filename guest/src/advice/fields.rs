@@ -59,7 +59,9 @@ pub(super) fn check(object: &Object, problem: Option<&Problem>, findings: &mut F
 fn remedy_for(problem: &Problem) -> String {
     match problem.gate {
         Some(gate) => {
-            format!("use --feature {gate}=true if the cluster has it on, or remove the field")
+            format!(
+                "remove the field; or use --feature {gate}=true, where the plugin has that feature and the cluster has it on"
+            )
         }
         None => String::new(),
     }

@@ -13,8 +13,8 @@ use super::report::{Counter, Reason, Request, Taint};
 use super::selectors::{Expressions, Published};
 use super::words;
 
-/// Devices that a reason names.
-const MOST_DEVICES: usize = 8;
+/// Devices that a reason names: all of a slice.
+const MOST_DEVICES: usize = 128;
 /// Reasons that differ in more than type and index.
 const MOST_KINDS: usize = 32;
 

@@ -31,6 +31,15 @@ pub fn find(
     entries.sort_by_key(|entry| entry.slot);
     let pods = entries.into_iter().map(|entry| &entry.object);
     let all: Vec<&Object> = pods.chain(unreadable).collect();
+    // As messages name pods.
+    let (namespace, name) = match name.split_once('/') {
+        Some((given, pod))
+            if namespace.is_none() && all.iter().any(|known| *known.id().namespace == *given) =>
+        {
+            (Some(given), pod)
+        }
+        _ => (namespace, name),
+    };
     let here = |pod: &Object| namespace.is_none_or(|namespace| *pod.id().namespace == *namespace);
     let in_reach: Vec<&Object> = all.iter().copied().filter(|pod| here(pod)).collect();
 

@@ -346,8 +346,8 @@ fn two_aligned_gpus() {
 
             TO MAKE IT FIT
               on a100-003
-                - free devices so that 2 have equal resource.kubernetes.io/pcieRoot; or ask for at most 1, or
-                  give up the constraint
+                - ask for at most 1, or give up the constraint; freeing devices helps where 2 have equal
+                  resource.kubernetes.io/pcieRoot
               or on h100-005
                 - have the driver publish all slices of gpu.nvidia.com/h100-005
                 - 2 devices must then be free with equal resource.kubernetes.io/pcieRoot
@@ -381,8 +381,8 @@ fn two_aligned_gpus_after_the_queue() {
 
             TO MAKE IT FIT
               on h100-016
-                - free devices so that 2 have equal resource.kubernetes.io/pcieRoot; or ask for at most 1, or
-                  give up the constraint
+                - ask for at most 1, or give up the constraint; freeing devices helps where 2 have equal
+                  resource.kubernetes.io/pcieRoot
               or on a100-003
                 - free 2 of gpu-4, gpu-5, gpu-6 and 1 more, held by pod train/gpu-nic-aligned-000, pod
                   train/gpu-nic-aligned-001, pod train/gpu-nic-aligned-002 and 1 more

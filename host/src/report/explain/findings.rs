@@ -1,6 +1,6 @@
 //! What a plugin's document says against a node: the reasons sorted, weighed and put together.
 
-use super::document::{Claim, Constraint, Document, Reason, Request};
+use super::document::{Claim, Constraint, Document, Holder, Reason, Request};
 use super::node::{FAR, Found};
 use super::phrase::Phrase;
 use super::{fixes, reasons};
@@ -41,17 +41,24 @@ pub fn of(document: &Document, plugin: &str) -> Vec<Found> {
 }
 
 /// How a request is called where there are several.
-struct Labels {
+struct Labels<'d> {
     claims: usize,
     requests: usize,
+    /// The claims of the pod, as `namespace/name`.
+    own: Vec<&'d str>,
 }
 
-impl Labels {
-    fn of(document: &Document) -> Self {
+impl<'d> Labels<'d> {
+    fn of(document: &'d Document) -> Self {
         let requests = document.claims.iter().map(|claim| claim.requests.len());
         Self {
             claims: document.claims.len(),
             requests: requests.sum(),
+            own: document
+                .claims
+                .iter()
+                .filter_map(|claim| claim.claim.as_deref())
+                .collect(),
         }
     }
 
@@ -86,7 +93,7 @@ fn of_claim(claim: &Claim, reason: &Reason) -> Found {
 }
 
 /// A request that cannot be served, or of whose alternatives none can.
-fn of_alternatives(claim: &Claim, alternatives: &[Request], labels: &Labels) -> Option<Found> {
+fn of_alternatives(claim: &Claim, alternatives: &[Request], labels: &Labels<'_>) -> Option<Found> {
     let each: Vec<Found> = alternatives
         .iter()
         .map(|request| of_request(claim, request, labels))
@@ -102,12 +109,13 @@ fn of_alternatives(claim: &Claim, alternatives: &[Request], labels: &Labels) -> 
     })
 }
 
-fn of_request(claim: &Claim, request: &Request, labels: &Labels) -> Option<Found> {
+fn of_request(claim: &Claim, request: &Request, labels: &Labels<'_>) -> Option<Found> {
     if request.missing == 0 {
         return None;
     }
     let label = labels.label(claim, &request.name);
     let (phrase, weight, kind) = shortage(request);
+    let enough = request.matching >= wanted(request);
     let fixable = request
         .reasons
         .iter()
@@ -115,15 +123,26 @@ fn of_request(claim: &Claim, request: &Request, labels: &Labels) -> Option<Found
             // What belongs to another class or another node is nobody's mistake.
             "class-selector" | "other-nodes" => request.matching == 0 && !reason.hints.is_empty(),
             // Where enough devices match, freeing those is what is meant.
-            "request-selector" => request.matching < wanted(request),
+            "request-selector" => !enough,
+            // What the pod's own claims hold is for its own good.
+            "in-use" => {
+                let own = |holder: &Holder| labels.own.contains(&holder.claim.as_str());
+                enough && (reason.holders.is_empty() || !reason.holders.iter().all(own))
+            }
+            "taint" | "counter" | "pool-incomplete" | "pool-invalid" => enough,
             _ => true,
         });
-    let fixes = fixable.filter_map(|reason| fixes::of_devices(reason, request.missing));
+    let mut fixes: Vec<String> = fixable
+        .filter_map(|reason| fixes::of_devices(reason, request.missing))
+        .collect();
+    if !enough && request.matching > 0 {
+        fixes.push(format!("ask for at most {}", request.matching));
+    }
     Some(Found {
         claim: claim.name.clone(),
         request: request.name.clone(),
         phrase: Phrase::of(label).then(phrase),
-        fixes: fixes.collect(),
+        fixes,
         closeness: request
             .reasons
             .iter()
@@ -170,7 +189,11 @@ fn shortage(request: &Request) -> (Phrase, u64, String) {
                 .text(format!(" of class {} match", request.class)),
             &blamed,
         ),
-        _ => with_reasons(too_few(request), &blamed),
+        // Those that do not match are no news then.
+        _ => {
+            blamed.retain(|reason| !reason.kind.starts_with("request-selector"));
+            with_reasons(too_few(request), &blamed)
+        }
     };
     (phrase, weight(request), leading.to_owned())
 }
@@ -348,7 +371,7 @@ fn of_constraint(claim: &Claim, constraint: &Constraint) -> Found {
     let fix = match constraint.distinct {
         true => format!("ask for at most {largest}, or give up the constraint on {attribute}"),
         false => format!(
-            "free devices so that {needed} have equal {attribute}; or ask for at most {largest}, or give up the constraint"
+            "ask for at most {largest}, or give up the constraint; freeing devices helps where {needed} have equal {attribute}"
         ),
     };
     Found {
@@ -361,7 +384,7 @@ fn of_constraint(claim: &Claim, constraint: &Constraint) -> Found {
 }
 
 /// Selectors that failed: one such device ends the attempt.
-fn errors(document: &Document, labels: &Labels) -> Vec<Found> {
+fn errors(document: &Document, labels: &Labels<'_>) -> Vec<Found> {
     let mut found = Vec::new();
     for claim in &document.claims {
         for request in &claim.requests {
@@ -384,6 +407,11 @@ fn errors(document: &Document, labels: &Labels) -> Vec<Found> {
     found
 }
 
+fn requests(document: &Document) -> usize {
+    let requests = document.claims.iter().map(|claim| claim.requests.len());
+    requests.sum()
+}
+
 /// Nothing by itself is in the way.
 fn of_search(document: &Document) -> Found {
     match &document.search {
@@ -398,7 +426,10 @@ fn of_search(document: &Document) -> Found {
         Some(search) if search.stuck.is_some() => {
             let stuck = search.stuck.clone().unwrap_or_default();
             Found {
-                phrase: Phrase::of("enough devices for each request, but not for all at once: ")
+                phrase: Phrase::of(match requests(document) {
+                    1 => "enough devices one by one, but not together, for their constraints or counters: ",
+                    _ => "enough devices for each request, but not for all at once: ",
+                })
                     .number(search.placed)
                     .text(format!(
                         " can be had, then none is left for {}",

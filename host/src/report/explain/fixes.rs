@@ -31,11 +31,23 @@ pub fn of_claim(claim: &Claim, reason: &Reason) -> Option<String> {
             format!("turn the gate on (here: --feature {}=true)", reason.gate)
         }
         "classic-waiting" => "wait for the driver; --classic-driver stands in for it".to_owned(),
+        "invalid-object" if named(&reason.message).is_some() => {
+            format!("correct {}", named(&reason.message).unwrap_or_default())
+        }
         "bad-request" | "invalid-object" => {
             format!("correct ResourceClaim {name}, or the template that it is made from")
         }
         _ => return None,
     })
+}
+
+/// The object that a message begins with: `Kind name: what is wrong`.
+fn named(message: &str) -> Option<&str> {
+    let (object, _) = message.split_once(": ")?;
+    let (kind, name) = object.split_once(' ')?;
+    let is_kind = kind.starts_with(|first: char| first.is_ascii_uppercase());
+    // A claim may come from a template: that is said below.
+    (is_kind && kind != "ResourceClaim" && !name.contains(' ')).then_some(object)
 }
 
 /// What to do about devices that cannot be had, if `missing` of them are needed.
@@ -136,6 +148,10 @@ fn hint(reason: &Reason) -> Option<String> {
             "unknown-attribute" => texts.push(format!("no device publishes {name}{near}")),
             "unknown-domain" => {
                 texts.push(format!("no device publishes anything under {name}{near}"));
+            }
+            // Another driver's devices are not what anybody wants.
+            "near-value" if reason.part.contains("device.driver") => {
+                texts.push(format!("no device of driver {name} is in reach: see to its driver"));
             }
             "near-value" if !nearest.is_empty() => texts.push(format!(
                 "the selector wants {name}, devices here have {nearest}: write that, or add such a device"

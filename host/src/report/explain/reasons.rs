@@ -128,7 +128,7 @@ pub fn of_devices(reason: &Reason) -> Phrase {
             }
         }
         "pool-invalid" => match reason.message.as_str() {
-            "" => Phrase::of("in a pool that names a device twice"),
+            "" => Phrase::of("in a pool that contradicts itself (lint says how)"),
             message => Phrase::of(format!("in an invalid pool: {message}")),
         },
         "taint" => match &reason.taint {

@@ -158,7 +158,7 @@ fn of_devices() {
         ),
         (
             json!({"type": "pool-invalid", "count": 2, "pool": "d/p"}),
-            "in a pool that names a device twice",
+            "in a pool that contradicts itself (lint says how)",
             "have the driver correct d/p",
         ),
         (
