@@ -1,3 +1,5 @@
+//! Advice over a small view of a cluster, natively.
+
 mod devices;
 mod references;
 mod support;

@@ -112,6 +112,40 @@ pub(crate) struct Insert {
 }
 
 impl Node {
+    /// Calls for each node directly below, in the order in which they are written.
+    pub(crate) fn each_child<'n>(&'n self, call: &mut dyn FnMut(&'n Node)) {
+        match self {
+            Node::Const(_) | Node::Device | Node::Slot(_) | Node::UnknownType(_) => {}
+            Node::Select(select) | Node::Has(select) => call(&select.operand),
+            Node::Index(index) => [&index.operand, &index.index].into_iter().for_each(call),
+            Node::Relative(inner) | Node::NotStrictlyFalse(inner) => call(inner),
+            Node::And(sides) | Node::Or(sides) | Node::OrOptional(sides) | Node::OrValue(sides) => {
+                sides.iter().for_each(call);
+            }
+            Node::If(parts) => parts.iter().for_each(call),
+            Node::Call(function) => function.args.iter().for_each(call),
+            Node::InLiteral(membership) => call(&membership.0),
+            Node::List(elements) => elements.iter().for_each(|(element, _)| call(element)),
+            Node::Map(entries) => {
+                let nodes = entries.iter().flat_map(|(key, value, _)| [key, value]);
+                nodes.for_each(call);
+            }
+            Node::Let(binding) => [&binding.value, &binding.within].into_iter().for_each(call),
+            Node::Fold(fold) => {
+                let parts = [
+                    &fold.range,
+                    &fold.init,
+                    &fold.condition,
+                    &fold.step,
+                    &fold.result,
+                ];
+                parts.into_iter().for_each(call);
+            }
+            Node::Append(append) => call(&append.element),
+            Node::Insert(insert) => insert.args.iter().for_each(call),
+        }
+    }
+
     /// Whether cel-go evaluates it as a chain of selections on a variable or value.
     pub(crate) fn is_attribute(&self) -> bool {
         matches!(

@@ -47,7 +47,6 @@ impl Found {
             return self.add(reference, guarded || optional, None);
         }
         match node {
-            Node::Const(_) | Node::Device | Node::Slot(_) | Node::UnknownType(_) => {}
             Node::Select(select) => self.node(&select.operand, guarded || select.optional),
             Node::Has(select) => match selected(select) {
                 Some((reference, _)) => self.add(reference, true, None),
@@ -57,16 +56,11 @@ impl Found {
                 self.node(&index.operand, guarded || index.optional);
                 self.node(&index.index, guarded);
             }
-            Node::Relative(inner) | Node::NotStrictlyFalse(inner) => self.node(inner, guarded),
-            Node::And(sides) | Node::Or(sides) | Node::OrOptional(sides) | Node::OrValue(sides) => {
-                sides.iter().for_each(|side| self.node(side, guarded));
-            }
-            Node::If(parts) => parts.iter().for_each(|part| self.node(part, guarded)),
             Node::Call(call) => {
                 if call.name == "_==_" {
                     self.equality(&call.args, guarded);
                 }
-                call.args.iter().for_each(|arg| self.node(arg, guarded));
+                self.children(node, guarded);
             }
             Node::InLiteral(membership) => {
                 let (value, list) = &**membership;
@@ -77,30 +71,12 @@ impl Found {
                 }
                 self.node(value, guarded);
             }
-            Node::List(elements) => elements
-                .iter()
-                .for_each(|(node, _)| self.node(node, guarded)),
-            Node::Map(entries) => entries.iter().for_each(|(key, value, _)| {
-                self.node(key, guarded);
-                self.node(value, guarded);
-            }),
-            Node::Let(binding) => {
-                self.node(&binding.value, guarded);
-                self.node(&binding.within, guarded);
-            }
-            Node::Fold(fold) => {
-                let parts = [
-                    &fold.range,
-                    &fold.init,
-                    &fold.condition,
-                    &fold.step,
-                    &fold.result,
-                ];
-                parts.into_iter().for_each(|part| self.node(part, guarded));
-            }
-            Node::Append(append) => self.node(&append.element, guarded),
-            Node::Insert(insert) => insert.args.iter().for_each(|arg| self.node(arg, guarded)),
+            _ => self.children(node, guarded),
         }
+    }
+
+    fn children(&mut self, node: &Node, guarded: bool) {
+        node.each_child(&mut |child| self.node(child, guarded));
     }
 
     fn equality(&mut self, args: &[Node], guarded: bool) {

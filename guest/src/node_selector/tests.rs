@@ -1,3 +1,5 @@
+//! Node selectors term by term, with the texts of what does not parse.
+
 use super::*;
 use crate::api;
 

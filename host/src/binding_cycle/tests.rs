@@ -1,3 +1,5 @@
+//! A binding cycle step by step, against a plugin that does as it is told.
+
 use std::collections::BTreeSet;
 use std::sync::Mutex;
 

@@ -4,10 +4,11 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use super::Streams;
 use super::built_in;
-use super::input::Loaded;
+use super::input::{Loaded, read};
 use super::sandbox::Sandbox;
-use crate::plugin::{Component, Settings};
+use crate::plugin::{Component, Plugin, Settings};
 
 /// Gate of classic DRA.
 const CLASSIC_DRA: &str = "DRAControlPlaneController";
@@ -33,7 +34,7 @@ pub(super) struct Choice {
     /// Stand in for the control plane controllers of classic DRA: answer scheduling contexts, allocate claims with
     /// spec.controller, free them again; needs --profile 1.31 --feature DRAControlPlaneController=true
     #[arg(long)]
-    pub classic_driver: bool,
+    classic_driver: bool,
 
     /// Let the plugin remember nothing from call to call: slow, and for tests of what it remembers
     #[arg(long, hide = true)]
@@ -68,8 +69,21 @@ impl Choice {
         built_in::load(self.plugin.as_deref(), &settings)
     }
 
+    /// The input as this plugin needs it, with what the flags mean for it.
+    pub(super) fn read(
+        &self,
+        inputs: &[PathBuf],
+        streams: &mut Streams<'_>,
+        plugin: &Component,
+    ) -> anyhow::Result<Loaded> {
+        let (driver, described) = (self.classic_driver, plugin.description());
+        let mut loaded = read(inputs, streams.stdin, described, driver)?;
+        self.warn(&mut loaded);
+        Ok(loaded)
+    }
+
     /// Says what the flags mean for claims of classic DRA in the input.
-    pub(super) fn warn(&self, loaded: &mut Loaded) {
+    fn warn(&self, loaded: &mut Loaded) {
         let mut latest = self.features.iter().rev();
         let classic = latest.find(|(name, _)| name == CLASSIC_DRA);
         loaded.warn_of_classic_claims(classic.is_some_and(|(_, on)| *on), self.classic_driver);

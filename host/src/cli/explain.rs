@@ -8,7 +8,7 @@ use anyhow::bail;
 use clap::{Args, ValueEnum};
 
 use super::choice::Choice;
-use super::input::{Loaded, read};
+use super::input::Loaded;
 use super::simulate::said_by_plugin;
 use super::{DONE, Streams};
 use crate::cluster::Cluster;
@@ -61,13 +61,7 @@ enum Output {
 impl Explain {
     pub(super) fn run(&self, streams: &mut Streams<'_>) -> anyhow::Result<u8> {
         let plugin = Rc::new(self.choice.load(false)?);
-        let mut loaded = read(
-            &self.inputs,
-            streams.stdin,
-            plugin.description(),
-            self.choice.classic_driver,
-        )?;
-        self.choice.warn(&mut loaded);
+        let loaded = self.choice.read(&self.inputs, streams, &plugin)?;
         let broken: Vec<Object> = loaded
             .unreadable_pods
             .iter()

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use clap::{Args, ValueEnum};
 
 use super::choice::Choice;
-use super::input::{Loaded, read};
+use super::input::Loaded;
 use super::{DONE, NOT_PLACED, Streams};
 use crate::clock::Stopwatch;
 use crate::cluster::Cluster;
@@ -73,13 +73,7 @@ impl Simulate {
     pub(super) fn run(&self, streams: &mut Streams<'_>) -> anyhow::Result<u8> {
         let stopwatch = Stopwatch::start();
         let plugin = self.choice.load(self.stats)?;
-        let mut loaded = read(
-            &self.inputs,
-            streams.stdin,
-            plugin.description(),
-            self.choice.classic_driver,
-        )?;
-        self.choice.warn(&mut loaded);
+        let loaded = self.choice.read(&self.inputs, streams, &plugin)?;
         self.schedule(loaded, Rc::new(plugin), stopwatch, streams)
     }
 

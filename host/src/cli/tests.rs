@@ -1,3 +1,5 @@
+//! The command line in this process: what is refused, with which words and status, and where output goes.
+
 use std::io::{self, Read, Write};
 
 use super::*;

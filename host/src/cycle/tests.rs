@@ -1,3 +1,5 @@
+//! Scheduling cycles against a plugin that does as it is told.
+
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 

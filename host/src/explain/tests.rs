@@ -1,3 +1,5 @@
+//! What is asked, of whom and when, and which pod a name means.
+
 use serde_json::json;
 
 use super::*;

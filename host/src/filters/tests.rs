@@ -1,3 +1,5 @@
+//! The basic filters one by one.
+
 mod hostile;
 mod resources;
 

@@ -1,3 +1,5 @@
+//! What of lint needs no plugin: paths, subjects, slips of YAML.
+
 use super::*;
 
 #[test]

@@ -1,3 +1,5 @@
+//! Inputs as people give them: files, folders, lists, duplicates.
+
 mod bad_input;
 mod random;
 

@@ -1,3 +1,5 @@
+//! The scheduling queue: order, pauses, events and hints.
+
 mod exact;
 
 use super::interests::{Interests, plain};

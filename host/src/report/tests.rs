@@ -1,3 +1,5 @@
+//! Reports from outcomes written by hand.
+
 use expect_test::{Expect, expect};
 use serde_json::json;
 

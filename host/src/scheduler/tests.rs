@@ -1,3 +1,5 @@
+//! The loop as a whole, against plugins that do as they are told.
+
 use std::rc::Rc;
 use std::sync::{Arc, Mutex};
 

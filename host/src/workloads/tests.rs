@@ -1,3 +1,5 @@
+//! Workloads and the pods that they stand for.
+
 use serde_json::{Value, json};
 
 use super::*;

@@ -1,3 +1,5 @@
+//! matchAttribute value by value (spec section 9.5, trap T16).
+
 use super::*;
 use crate::allocator::tests::support::{Cluster, claim, count, device, matching, slice, text};
 use crate::profile::Profile;

@@ -1,3 +1,5 @@
+//! Slices, claims and rules that come and go, and what the index then says.
+
 use std::rc::Rc;
 
 use super::*;

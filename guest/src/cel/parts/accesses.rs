@@ -145,7 +145,6 @@ impl<'n> Walk<'n> {
             return self.note(access);
         }
         match node {
-            Node::Const(_) | Node::Device | Node::Slot(_) | Node::UnknownType(_) => {}
             Node::Select(select) | Node::Has(select) => {
                 let of_domain = self.path(&select.operand);
                 match of_domain.and_then(|path| step(path, &select.field)) {
@@ -153,18 +152,9 @@ impl<'n> Walk<'n> {
                     _ => self.visit(&select.operand, false),
                 }
             }
-            Node::Index(index) => {
-                self.visit(&index.operand, false);
-                self.visit(&index.index, false);
-            }
-            Node::Relative(inner) | Node::NotStrictlyFalse(inner) => self.visit(inner, false),
             Node::And(sides) | Node::Or(sides) => {
                 sides.iter().for_each(|side| self.visit(side, is_wanted));
             }
-            Node::OrOptional(sides) | Node::OrValue(sides) => {
-                sides.iter().for_each(|side| self.visit(side, false));
-            }
-            Node::If(parts) => parts.iter().for_each(|part| self.visit(part, false)),
             Node::Call(call) => {
                 if is_wanted {
                     self.compare(call.name, &call.args);
@@ -175,7 +165,7 @@ impl<'n> Walk<'n> {
                 {
                     return self.note(access);
                 }
-                call.args.iter().for_each(|arg| self.visit(arg, false));
+                self.visit_children(node);
             }
             Node::InLiteral(membership) => {
                 let (value, list) = &**membership;
@@ -184,13 +174,6 @@ impl<'n> Walk<'n> {
                 }
                 self.visit(value, false);
             }
-            Node::List(elements) => elements
-                .iter()
-                .for_each(|(node, _)| self.visit(node, false)),
-            Node::Map(entries) => entries.iter().for_each(|(key, value, _)| {
-                self.visit(key, false);
-                self.visit(value, false);
-            }),
             Node::Let(binding) => {
                 if self.path(&binding.value).is_none() {
                     self.visit(&binding.value, false);
@@ -199,19 +182,12 @@ impl<'n> Walk<'n> {
                 self.visit(&binding.within, is_wanted);
                 self.bound.pop();
             }
-            Node::Fold(fold) => {
-                let parts = [
-                    &fold.range,
-                    &fold.init,
-                    &fold.condition,
-                    &fold.step,
-                    &fold.result,
-                ];
-                parts.into_iter().for_each(|part| self.visit(part, false));
-            }
-            Node::Append(append) => self.visit(&append.element, false),
-            Node::Insert(insert) => insert.args.iter().for_each(|arg| self.visit(arg, false)),
+            _ => self.visit_children(node),
         }
+    }
+
+    fn visit_children(&mut self, node: &'n Node) {
+        node.each_child(&mut |child| self.visit(child, false));
     }
 
     fn path(&self, node: &Node) -> Option<Path> {

@@ -1,3 +1,5 @@
+//! Streams cut into documents.
+
 use super::*;
 
 fn texts(text: &str) -> Vec<(&str, usize)> {

@@ -1,3 +1,5 @@
+//! YAML as values: what Kubernetes reads, and what is refused.
+
 use super::*;
 
 /// Number of items that make a document long.

@@ -1,3 +1,5 @@
+//! What one instance may use, and what it is told when that is used up.
+
 use super::{Reading, Stream};
 use crate::object::{Kind, Object, ObjectRef};
 use crate::plugin::{

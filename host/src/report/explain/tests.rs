@@ -1,3 +1,5 @@
+//! Answers in words, from documents written by hand.
+
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};
 

@@ -1,3 +1,5 @@
+//! The page's data: nothing lost, nothing that breaks out of it.
+
 use serde_json::{Value, json};
 
 use super::data::ranges;

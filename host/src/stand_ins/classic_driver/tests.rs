@@ -1,3 +1,5 @@
+//! The stand-in for the drivers of classic DRA.
+
 use serde_json::json;
 
 use super::*;

@@ -1,3 +1,5 @@
+//! The users of a cluster under load.
+
 use super::*;
 use crate::cluster::Settings;
 

@@ -1,3 +1,5 @@
+//! Owners that own each other.
+
 use std::fmt::Write;
 
 use super::*;
