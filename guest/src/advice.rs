@@ -6,12 +6,13 @@
 
 use std::collections::BTreeMap;
 
-use crate::api::DeviceClass;
 use crate::api::wire::Problem;
+use crate::api::{DeviceClass, ResourceClaim};
 use crate::host::{Host, ObjectRef, kinds};
 use crate::profile::Profile;
 
 mod allocations;
+mod causes;
 mod claims;
 mod devices;
 mod fields;
@@ -19,6 +20,7 @@ mod findings;
 mod pods;
 mod pools;
 mod published;
+mod remedies;
 mod scene;
 mod selectors;
 #[cfg(test)]
@@ -41,7 +43,8 @@ pub enum Severity {
     Hint,
 }
 
-/// Something noticed: `advice.finding`. Without a name in `object` it is about all objects of that kind.
+/// Something noticed: `advice.finding`. Without a name in `object` it is about all objects of that kind, without a kind about
+/// the answer itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
     /// How bad it is.
@@ -65,9 +68,7 @@ pub fn lint(host: &dyn Host, profile: &Profile) -> Vec<Finding> {
     pools::check(&scene, profile, &mut findings);
     allocations::check(&scene, &mut findings);
     pods::check(&scene, &mut findings);
-    let mut findings = findings.0;
-    findings.sort_by(|a, b| (&a.object, &a.path).cmp(&(&b.object, &b.path)));
-    findings
+    findings.all()
 }
 
 fn check_fields(host: &dyn Host, scene: &Scene, findings: &mut Findings) {
@@ -123,6 +124,11 @@ fn check_requests(scene: &Scene, profile: &Profile, findings: &mut Findings) {
         claims::class(&class.selectors, &class.config, &mut findings.about(id));
         selectors.add_class(id, class);
     }
+    let used = pods::used_templates(scene);
+    let is_waiting = |id: &ObjectRef, claim: &ResourceClaim| match &*id.kind {
+        kinds::RESOURCE_CLAIM => claim.allocation.is_none(),
+        _ => used.contains(&(id.namespace.as_str(), id.name.as_str())),
+    };
     for (seen, root) in [(&scene.claims, "spec"), (&scene.templates, "spec.spec")] {
         for (id, claim) in seen.iter().filter_map(|seen| seen.usable()) {
             claims::check(claim, root, &around, &mut findings.about(id));
@@ -131,12 +137,12 @@ fn check_requests(scene: &Scene, profile: &Profile, findings: &mut Findings) {
                     .get(place.exact.device_class_name.as_str())
                     .copied()
                     .flatten();
-                selectors.add_request(id, place, class);
+                selectors.add_request(id, place, class, is_waiting(id, claim));
             }
         }
     }
     selectors.run(pools::newest(scene));
-    selectors.tell(&published, findings);
+    selectors.tell(&published, &pools::Gaps::of(scene), findings);
     if published.devices == 0 && !(scene.claims.is_empty() && scene.templates.is_empty()) {
         let slices = ObjectRef {
             kind: kinds::RESOURCE_SLICE.into(),

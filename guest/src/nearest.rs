@@ -38,6 +38,36 @@ pub fn meant<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Optio
     (distance * 3 <= longest).then_some(candidate)
 }
 
+/// How a text that is no quantity was probably meant: `40GB` as `"40G" or "40Gi"`.
+pub fn quantity_meant(text: &str) -> Option<String> {
+    let text = text.trim();
+    let end = text
+        .find(|c: char| !c.is_ascii_digit() && c != '.')
+        .unwrap_or(text.len());
+    let (number, suffix) = text.split_at(end);
+    if number.is_empty() || number.len() > 20 {
+        return None;
+    }
+    let suffix = suffix.trim().to_ascii_lowercase();
+    let letters = suffix
+        .trim_end_matches("bytes")
+        .trim_end_matches("byte")
+        .trim_end_matches('b');
+    let (decimal, binary) = match letters.trim_end_matches('i') {
+        "k" => ("k", "Ki"),
+        "m" => ("M", "Mi"),
+        "g" => ("G", "Gi"),
+        "t" => ("T", "Ti"),
+        "p" => ("P", "Pi"),
+        "" | "cpu" | "cpus" | "core" | "cores" => return Some(format!("\"{number}\"")),
+        _ => return None,
+    };
+    Some(match letters.ends_with('i') {
+        true => format!("\"{number}{binary}\""),
+        false => format!("\"{number}{decimal}\" or \"{number}{binary}\""),
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -58,6 +88,22 @@ mod tests {
                 (distance, distance),
                 "{a} {b}"
             );
+        }
+    }
+
+    #[test]
+    fn quantities_with_other_suffixes() {
+        for (text, meant) in [
+            ("40GB", Some("\"40G\" or \"40Gi\"")),
+            ("40GiB", Some("\"40Gi\"")),
+            ("1.5 gb", Some("\"1.5G\" or \"1.5Gi\"")),
+            ("1K", Some("\"1k\" or \"1Ki\"")),
+            ("1cpu", Some("\"1\"")),
+            ("12 bytes", Some("\"12\"")),
+            ("forty", None),
+            ("1x", None),
+        ] {
+            assert_eq!(quantity_meant(text).as_deref(), meant, "{text}");
         }
     }
 

@@ -78,7 +78,7 @@ pub(super) fn check(
         about.at_most(&format!("{devices}.{list}"), list, length, MOST_OF_CLAIM);
     }
     if claim.requests.is_empty() && claim.controller.is_empty() {
-        about.warning(
+        about.lacking_perhaps(
             format!("{devices}.requests"),
             "the claim requests nothing",
             "add a request, or remove the claim",
@@ -121,7 +121,7 @@ fn names(requests: &[DeviceRequest], devices: &str, about: &mut About<'_>) {
         name(&request.name, &path, &mut seen, about);
         if let RequestBody::FirstAvailable(alternatives) = &request.body {
             if alternatives.is_empty() {
-                about.error(
+                about.lacking(
                     &path,
                     "the request asks for nothing",
                     "add exactly or firstAvailable",
@@ -143,7 +143,7 @@ fn names(requests: &[DeviceRequest], devices: &str, about: &mut About<'_>) {
 fn name<'a>(name: &'a str, path: &str, seen: &mut BTreeSet<&'a str>, about: &mut About<'_>) {
     let path = format!("{path}.name");
     if name.is_empty() {
-        about.error(
+        about.lacking(
             path,
             "the request has no name",
             "give it one that is unique in its list",
@@ -218,7 +218,7 @@ fn class_exists(
     let path = format!("{path}.deviceClassName");
     let name = exact.device_class_name.as_str();
     if name.is_empty() {
-        return about.error(
+        return about.lacking(
             path,
             "the request names no device class",
             "set deviceClassName",
@@ -256,12 +256,12 @@ fn selectors(selectors: &[DeviceSelector], path: &str, about: &mut About<'_>) {
     for (i, selector) in selectors.iter().enumerate() {
         let path = format!("{path}.selectors[{i}].cel");
         match &selector.cel {
-            None => about.error(
+            None => about.lacking(
                 path,
                 "the selector has no content: cel is missing or null",
                 "write the expression below cel.expression",
             ),
-            Some(text) if text.is_empty() => about.error(
+            Some(text) if text.is_empty() => about.lacking(
                 format!("{path}.expression"),
                 "the expression is empty",
                 "write one that is true for the devices wanted, or remove the selector",
@@ -318,7 +318,7 @@ fn constraint(
         (Some(attribute), _) => ("matchAttribute", attribute),
         (None, Some(attribute)) => ("distinctAttribute", attribute),
         (None, None) => {
-            return about.error(
+            return about.lacking(
                 path,
                 "the constraint says nothing",
                 "set matchAttribute to the qualified name of an attribute, or remove it",
@@ -341,7 +341,7 @@ fn constraint(
 
 fn config(config: &DeviceConfiguration, path: &str, about: &mut About<'_>) {
     let Some(opaque) = &config.opaque else {
-        return about.error(
+        return about.lacking(
             path,
             "the entry configures nothing",
             "add opaque with driver and parameters, or remove it",
@@ -353,7 +353,7 @@ fn config(config: &DeviceConfiguration, path: &str, about: &mut About<'_>) {
         .unwrap_or_default()
         .is_empty()
     {
-        about.error(
+        about.lacking(
             format!("{path}.opaque.driver"),
             "the configuration is for no driver",
             "name the driver that reads it",
@@ -361,7 +361,7 @@ fn config(config: &DeviceConfiguration, path: &str, about: &mut About<'_>) {
     }
     match opaque.get("parameters") {
         Some(serde_json::Value::Object(_)) => {}
-        _ => about.error(
+        _ => about.lacking(
             format!("{path}.opaque.parameters"),
             "the parameters are no object",
             "write the driver's parameters as an object",

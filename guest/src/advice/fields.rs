@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::findings::{Findings, count};
+use super::findings::{Findings, count, parent};
 use crate::api::wire::{self, Belongs, Problem, Stray};
 use crate::host::Object;
+use crate::nearest::{meant, quantity_meant};
 
 /// Keys that the object's version does not have; the same slip in many entries of a list is told once.
 pub(super) fn check(object: &Object, problem: Option<&Problem>, findings: &mut Findings) {
@@ -38,15 +39,23 @@ pub(super) fn check(object: &Object, problem: Option<&Problem>, findings: &mut F
             false => about.warning(&stray.path, message, remedy),
         }
     }
+    for stray in &strays {
+        places_of(stray).for_each(|place| about.excuse(place));
+    }
     // The reader complains about some of these keys too.
     let told = |problem: &&Problem| {
         problem.message.starts_with("unknown field")
             || strays.iter().any(|stray| stray.path == problem.path)
+            || (problem.message.starts_with("required, but missing")
+                && strays.iter().any(|stray| {
+                    places_of(stray)
+                        .any(|place| place == problem.path || place == parent(&problem.path))
+                }))
     };
     if let Some(problem) = problem.filter(|problem| !told(problem)) {
         let (message, remedy) = match problem.message.split_once("; ") {
             Some((message, remedy)) => (message, remedy.to_owned()),
-            None => (problem.message.as_str(), remedy_for(problem)),
+            None => (problem.message.as_str(), remedy_for(problem, &value)),
         };
         let path = match message.starts_with("this version is not supported") {
             true => "apiVersion",
@@ -56,15 +65,72 @@ pub(super) fn check(object: &Object, problem: Option<&Problem>, findings: &mut F
     }
 }
 
-fn remedy_for(problem: &Problem) -> String {
-    match problem.gate {
-        Some(gate) => {
-            format!(
-                "remove the field; or use --feature {gate}=true, where the plugin has that feature and the cluster has it on"
-            )
-        }
-        None => String::new(),
+/// Where something is missing because it stands at the stray's place.
+fn places_of(stray: &Stray) -> impl Iterator<Item = &str> {
+    let target = match &stray.belongs {
+        Belongs::At(place) => Some(place.as_str()),
+        _ => None,
+    };
+    std::iter::once(parent(&stray.path)).chain(target)
+}
+
+fn remedy_for(problem: &Problem, object: &Value) -> String {
+    if let Some(gate) = problem.gate {
+        return format!(
+            "remove the field; or use --feature {gate}=true, where the plugin has that feature and the cluster has it on"
+        );
     }
+    let found = at(object, &problem.path);
+    match found {
+        Some(Value::String(text)) if problem.message.contains("an integer") => {
+            match text.parse::<i64>() {
+                Ok(_) => "remove the quotes".to_owned(),
+                Err(_) => "write a whole number".to_owned(),
+            }
+        }
+        Some(Value::String(text)) if problem.message.contains("a boolean") => match text.as_str() {
+            "true" | "false" => "remove the quotes".to_owned(),
+            _ => "write true or false".to_owned(),
+        },
+        Some(Value::Number(_) | Value::Bool(_)) if problem.message.contains("a string") => {
+            "put it in quotes".to_owned()
+        }
+        Some(Value::String(text)) if problem.message.contains("quantity") => {
+            quantity_meant(text).map_or_else(String::new, |meant| format!("write {meant}"))
+        }
+        Some(Value::String(text)) => {
+            // The values that are allowed stand in the message.
+            let words = problem.message.split([' ', ',', '.']);
+            let nearest = meant(
+                text,
+                words.filter(|word| word.starts_with(char::is_uppercase)),
+            );
+            nearest.map_or_else(String::new, |nearest| format!("write {nearest}"))
+        }
+        _ => String::new(),
+    }
+}
+
+/// The value at a path in Kubernetes' notation.
+fn at<'v>(object: &'v Value, path: &str) -> Option<&'v Value> {
+    let mut value = object;
+    let mut rest = path;
+    while !rest.is_empty() {
+        rest = rest.strip_prefix('.').unwrap_or(rest);
+        if let Some(inner) = rest.strip_prefix('[') {
+            let (key, after) = inner.split_once(']')?;
+            value = match value {
+                Value::Array(list) => list.get(key.parse::<usize>().ok()?)?,
+                other => other.get(key)?,
+            };
+            rest = after;
+        } else {
+            let end = rest.find(['.', '[']).unwrap_or(rest.len());
+            value = value.get(&rest[..end])?;
+            rest = &rest[end..];
+        }
+    }
+    Some(value)
 }
 
 /// Whether it surely is a mistake, what it is, and what to do.
@@ -78,6 +144,19 @@ fn describe(stray: &Stray, version: &str) -> (bool, String, String) {
             true,
             message,
             "use a request of its own for admin access, or remove it".into(),
+        );
+    }
+    if key == "exactly" && stray.path.contains("firstAvailable[") {
+        let message = format!("{unknown} at this place: an alternative has no exactly");
+        return (true, message, "move its fields up, beside name".into());
+    }
+    if ["nodeSelector", "nodeAffinity"].contains(&key.as_str()) && stray.path.contains(".requests[")
+    {
+        let message = format!("{unknown}: a request does not choose nodes");
+        return (
+            true,
+            message,
+            "move it to the pod: spec.nodeSelector or spec.affinity.nodeAffinity".into(),
         );
     }
     match &stray.belongs {

@@ -1,11 +1,27 @@
-//! Collects findings about one object after the other.
+//! Collects findings about one object after the other, within bounds: what follows from a finding that was told, and what
+//! nobody reads on to, is left out.
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Finding, Severity};
 use crate::host::ObjectRef;
 
+/// Most findings of one severity.
+const MOST: usize = 20_000;
+/// Most bytes of all their texts.
+const MOST_BYTES: usize = 16 << 20;
+
 /// Findings so far.
 #[derive(Default)]
-pub(super) struct Findings(pub Vec<Finding>);
+pub(super) struct Findings {
+    /// Each with whether it says that something is not there.
+    kept: Vec<(Finding, bool)>,
+    /// By severity: kept, and left off.
+    counts: BTreeMap<Severity, (usize, usize)>,
+    bytes: usize,
+    /// Places where something is missing because it stands elsewhere, and was told there.
+    excused: BTreeMap<ObjectRef, BTreeSet<String>>,
+}
 
 impl Findings {
     pub(super) fn about<'a>(&'a mut self, object: &'a ObjectRef) -> About<'a> {
@@ -14,6 +30,70 @@ impl Findings {
             object,
         }
     }
+
+    /// Everything, by object, then by path. One without an object says how many were left off.
+    pub(super) fn all(mut self) -> Vec<Finding> {
+        let excused = self.excused;
+        let follows = |finding: &Finding| {
+            let places = excused.get(&finding.object);
+            places.is_some_and(|places| {
+                let parent = parent(&finding.path);
+                let inside = format!("{}.", finding.path);
+                places.contains(&finding.path)
+                    || places.contains(parent)
+                    || places.iter().any(|place| place.starts_with(&inside))
+            })
+        };
+        self.kept
+            .retain(|(finding, is_absence)| !is_absence || !follows(finding));
+        let mut all: Vec<Finding> = self.kept.into_iter().map(|(finding, _)| finding).collect();
+        all.sort_by(|a, b| (&a.object, &a.path).cmp(&(&b.object, &b.path)));
+        let left_off = |severity| self.counts.get(&severity).map_or(0, |(_, left)| *left);
+        let (errors, warnings) = (left_off(Severity::Error), left_off(Severity::Warning));
+        let hints = left_off(Severity::Hint);
+        if errors + warnings + hints > 0 {
+            all.push(Finding {
+                severity: Severity::Warning,
+                object: ObjectRef::default(),
+                path: String::new(),
+                message: format!(
+                    "more was found than is shown: {}, {} and {} are left off",
+                    count(errors, "error"),
+                    count(warnings, "warning"),
+                    count(hints, "hint")
+                ),
+                remedy: "correct what is shown, or look at fewer objects at a time".to_owned(),
+            });
+        }
+        all
+    }
+
+    fn add(&mut self, finding: Finding, is_absence: bool) {
+        let (kept, left_off) = self.counts.entry(finding.severity).or_default();
+        let size = finding.path.len() + finding.message.len() + finding.remedy.len();
+        if *kept >= MOST || self.bytes + size > MOST_BYTES {
+            *left_off += 1;
+            return;
+        }
+        *kept += 1;
+        self.bytes += size;
+        self.kept.push((finding, is_absence));
+    }
+}
+
+/// The path without its last step; an index alone is no step, and dots within one separate nothing.
+pub(super) fn parent(path: &str) -> &str {
+    let mut depth = 0;
+    let mut end = 0;
+    for (at, c) in path.char_indices() {
+        match c {
+            '[' => depth += 1,
+            ']' => depth -= 1,
+            '.' if depth == 0 => end = at,
+            _ => {}
+        }
+    }
+    &path[..end]
 }
 
 /// Adds findings about one object.
@@ -29,7 +109,27 @@ impl About<'_> {
         message: impl Into<String>,
         remedy: impl Into<String>,
     ) {
-        self.add(Severity::Error, path.into(), message.into(), remedy.into());
+        self.add(Severity::Error, path, message, remedy, false);
+    }
+
+    /// An error that something is not there. It may follow from a key at a wrong place, and is not told then.
+    pub(super) fn lacking(
+        &mut self,
+        path: impl Into<String>,
+        message: impl Into<String>,
+        remedy: impl Into<String>,
+    ) {
+        self.add(Severity::Error, path, message, remedy, true);
+    }
+
+    /// The same where nothing refuses it.
+    pub(super) fn lacking_perhaps(
+        &mut self,
+        path: impl Into<String>,
+        message: impl Into<String>,
+        remedy: impl Into<String>,
+    ) {
+        self.add(Severity::Warning, path, message, remedy, true);
     }
 
     pub(super) fn warning(
@@ -38,12 +138,7 @@ impl About<'_> {
         message: impl Into<String>,
         remedy: impl Into<String>,
     ) {
-        self.add(
-            Severity::Warning,
-            path.into(),
-            message.into(),
-            remedy.into(),
-        );
+        self.add(Severity::Warning, path, message, remedy, false);
     }
 
     pub(super) fn hint(
@@ -52,7 +147,13 @@ impl About<'_> {
         message: impl Into<String>,
         remedy: impl Into<String>,
     ) {
-        self.add(Severity::Hint, path.into(), message.into(), remedy.into());
+        self.add(Severity::Hint, path, message, remedy, false);
+    }
+
+    /// What is missing at this place, right below or around it stands elsewhere.
+    pub(super) fn excuse(&mut self, place: impl Into<String>) {
+        let places = self.findings.excused.entry(self.object.clone());
+        places.or_default().insert(place.into());
     }
 
     /// Complains about a list that is too long.
@@ -66,23 +167,32 @@ impl About<'_> {
         }
     }
 
-    fn add(&mut self, severity: Severity, path: String, message: String, remedy: String) {
-        self.findings.0.push(Finding {
+    fn add(
+        &mut self,
+        severity: Severity,
+        path: impl Into<String>,
+        message: impl Into<String>,
+        remedy: impl Into<String>,
+        is_absence: bool,
+    ) {
+        let finding = Finding {
             severity,
             object: self.object.clone(),
-            path,
-            message,
-            remedy,
-        });
+            path: path.into(),
+            message: message.into(),
+            remedy: remedy.into(),
+        };
+        self.findings.add(finding, is_absence);
     }
 }
 
 /// `"a", "b" and 3 more`.
 pub(super) fn some_of<T: AsRef<str>>(names: impl IntoIterator<Item = T>) -> String {
     const SHOWN: usize = 5;
-    let names: Vec<T> = names.into_iter().collect();
-    let shown: Vec<&str> = names.iter().take(SHOWN).map(AsRef::as_ref).collect();
-    match names.len().saturating_sub(SHOWN) {
+    let mut names = names.into_iter();
+    let shown: Vec<T> = names.by_ref().take(SHOWN).collect();
+    let shown: Vec<&str> = shown.iter().map(AsRef::as_ref).collect();
+    match names.count() {
         0 => shown.join(", "),
         more => format!("{} and {more} more", shown.join(", ")),
     }

@@ -55,6 +55,21 @@ pub(super) fn check(scene: &Scene, findings: &mut Findings) {
     }
 }
 
+/// Templates, by namespace and name, of which a pod without a node still needs a claim.
+pub(super) fn used_templates(scene: &Scene) -> BTreeSet<(&str, &str)> {
+    let waits = |pod: &&PodSeen| !pod.is_finished() && !pod.has_node();
+    let pods = scene.pods.iter().filter(waits);
+    let names = pods.flat_map(|pod| {
+        let entries = pod.read.iter().flat_map(|read| &read.resource_claims);
+        let without = entries.filter(|entry| pod.generated_claim(&entry.name).is_none());
+        without
+            .filter_map(|entry| entry.resource_claim_template_name.as_deref())
+            .map(|name| (pod.id.namespace.as_str(), name))
+            .collect::<Vec<_>>()
+    });
+    names.collect()
+}
+
 fn named(seen: &[super::scene::Seen<ResourceClaim>]) -> Named<'_> {
     let entry = |seen: &'_ super::scene::Seen<ResourceClaim>| seen.read.as_ref().ok().is_some();
     let mut named = Named::new();
@@ -80,7 +95,7 @@ fn entries(entries: &[PodResourceClaim], about: &mut About<'_>) {
     for (i, entry) in entries.iter().enumerate() {
         let path = format!("spec.resourceClaims[{i}]");
         if entry.name.is_empty() {
-            about.error(
+            about.lacking(
                 format!("{path}.name"),
                 "the entry has no name",
                 "give it one that containers can use",
@@ -104,7 +119,7 @@ fn entries(entries: &[PodResourceClaim], about: &mut About<'_>) {
                 "the entry names both a claim and a template",
                 "keep resourceClaimName for an existing claim, or resourceClaimTemplateName for a new one",
             ),
-            (None, None) => about.error(
+            (None, None) => about.lacking(
                 &path,
                 "the entry names neither a claim nor a template",
                 "set resourceClaimName or resourceClaimTemplateName",

@@ -45,6 +45,37 @@ pub(super) fn newest(scene: &Scene) -> impl Iterator<Item = &ResourceSlice> + Cl
     })
 }
 
+/// Drivers of which not all devices are in the input.
+pub(super) struct Gaps<'a> {
+    drivers: BTreeSet<&'a str>,
+    /// Slices that cannot be read may be anybody's.
+    anybody: bool,
+}
+
+impl<'a> Gaps<'a> {
+    pub(super) fn of(scene: &'a Scene) -> Self {
+        let mut pools: BTreeMap<(&str, &str), (i64, i64)> = BTreeMap::new();
+        for slice in newest(scene) {
+            let pool = pools.entry((&slice.driver, &slice.pool)).or_default();
+            pool.0 += 1;
+            pool.1 = slice.resource_slice_count;
+        }
+        let gap = pools
+            .into_iter()
+            .filter(|(_, (count, wanted))| count != wanted);
+        Self {
+            drivers: gap.map(|((driver, _), _)| driver).collect(),
+            anybody: scene.slices.iter().any(|seen| seen.read.is_err()),
+        }
+    }
+
+    /// Whether more devices of these drivers may be there, or of anybody if there are none.
+    pub(super) fn concern(&self, drivers: &BTreeSet<String>) -> bool {
+        let mine = |driver: &&str| drivers.is_empty() || drivers.contains(*driver);
+        self.anybody || self.drivers.iter().any(mine)
+    }
+}
+
 /// Everything about slices and taint rules.
 pub(super) fn check(scene: &Scene, profile: &Profile, findings: &mut Findings) {
     let nodes: BTreeSet<&str> = scene.nodes.iter().map(|node| node.name.as_str()).collect();
@@ -114,7 +145,7 @@ fn slice(slice: &ResourceSlice, profile: &Profile, nodes: &BTreeSet<&str>, about
         );
     }
     if slice.resource_slice_count < 1 {
-        about.error(
+        about.lacking(
             "spec.pool.resourceSliceCount",
             format!(
                 "the pool has {} slices, it says",
@@ -142,7 +173,7 @@ fn reach(reach: &Reach, nodes: &BTreeSet<&str>, about: &mut About<'_>) {
                 remedy,
             );
         }
-        Reach::Nowhere => about.error(
+        Reach::Nowhere => about.lacking(
             "spec",
             "no node reaches the devices",
             "set one of nodeName, nodeSelector, allNodes and perDeviceNodeSelection",
@@ -161,7 +192,7 @@ fn device(device: &Device, i: usize, about: &mut About<'_>) {
         );
     }
     if !device.usable {
-        about.error(
+        about.lacking(
             &path,
             "the device has no content: basic is missing",
             "add basic, or remove the device",

@@ -16,14 +16,29 @@ pub(super) struct Published {
     attributes: BTreeMap<String, BTreeMap<String, Values>>,
     capacity: BTreeMap<String, BTreeMap<String, Values>>,
     pub devices: usize,
+    /// Those that have a slice.
+    pub drivers: BTreeSet<String>,
 }
 
 /// Values of one name, as CEL writes them.
 #[derive(Default)]
 pub(super) struct Values {
     pub texts: BTreeSet<String>,
+    /// Types in which it is published.
+    pub types: BTreeSet<Type>,
     /// More than are kept.
     pub is_cut: bool,
+}
+
+/// Type of a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Type {
+    Int,
+    Bool,
+    Text,
+    Version,
+    Quantity,
+    List,
 }
 
 /// A name that nobody publishes.
@@ -36,6 +51,9 @@ impl Published {
     pub(super) fn of<'a>(slices: impl Iterator<Item = &'a ResourceSlice>) -> Self {
         let mut published = Self::default();
         for slice in slices {
+            if !published.drivers.contains(&*slice.driver) {
+                published.drivers.insert(slice.driver.to_string());
+            }
             for device in &slice.devices {
                 published.add(&slice.driver, device);
             }
@@ -48,12 +66,17 @@ impl Published {
         for (name, value) in device.attributes.iter() {
             let values = values(&mut self.attributes, driver, name);
             match value {
-                Attribute::List(list) => list.iter().for_each(|value| values.insert(value)),
+                Attribute::List(list) => {
+                    values.types.insert(Type::List);
+                    list.iter().for_each(|value| values.insert_text(value));
+                }
                 value => values.insert(value),
             }
         }
         for (name, quantity) in device.capacity.iter() {
-            values(&mut self.capacity, driver, name).insert(&Attribute::Version(quantity.clone()));
+            let values = values(&mut self.capacity, driver, name);
+            values.types.insert(Type::Quantity);
+            values.insert_text(&Attribute::Version(quantity.clone()));
         }
     }
 
@@ -67,6 +90,13 @@ impl Published {
     /// Values of a name, if some device has it.
     pub(super) fn values(&self, capacity: bool, domain: &str, id: &str) -> Option<&Values> {
         self.kind(capacity).get(domain)?.get(id)
+    }
+
+    /// Whether some slice or some name is of this driver or domain.
+    pub(super) fn knows(&self, domain: &str) -> bool {
+        self.drivers.contains(domain)
+            || self.attributes.contains_key(domain)
+            || self.capacity.contains_key(domain)
     }
 
     /// What to say of a name that no device has. Nothing, if one has it or there are no devices.
@@ -128,15 +158,33 @@ fn values<'a>(
     name: &str,
 ) -> &'a mut Values {
     let (domain, id) = name.split_once('/').unwrap_or((driver, name));
-    if !domains.contains_key(domain) {
-        domains.insert(domain.to_owned(), BTreeMap::new());
+    let names = entry(domains, domain);
+    entry(names, id)
+}
+
+/// The value of a key, which is copied only when it is new.
+fn entry<'a, V: Default>(map: &'a mut BTreeMap<String, V>, key: &str) -> &'a mut V {
+    if !map.contains_key(key) {
+        map.insert(key.to_owned(), V::default());
     }
-    let names = domains.entry(domain.to_owned()).or_default();
-    names.entry(id.to_owned()).or_default()
+    // The borrow checker knows no way to look once and return what was found.
+    map.entry(key.to_owned()).or_default()
 }
 
 impl Values {
     fn insert(&mut self, value: &Attribute) {
+        let kind = match value {
+            Attribute::Int(_) => Type::Int,
+            Attribute::Bool(_) => Type::Bool,
+            Attribute::String(_) => Type::Text,
+            Attribute::Version(_) => Type::Version,
+            Attribute::List(_) | Attribute::Unknown => return,
+        };
+        self.types.insert(kind);
+        self.insert_text(value);
+    }
+
+    fn insert_text(&mut self, value: &Attribute) {
         let text = match value {
             Attribute::Int(int) => int.to_string(),
             Attribute::Bool(bool) => bool.to_string(),

@@ -1,13 +1,16 @@
 //! Expressions that do not compile, fail, or are true for no published device, and why. Each is tried as the allocator
 //! would: selectors of the class first, each only for devices that passed those before it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::sync::Arc;
 
+use super::causes::causes;
 use super::claims::{LONGEST_EXPRESSION, Place};
-use super::findings::{Findings, count, some_of};
+use super::findings::{Findings, count};
+use super::pools::Gaps;
 use super::published::Published;
+use super::remedies;
 use crate::api::{DeviceClass, DeviceSelector, ResourceSlice};
 use crate::cel::{Environment, Program};
 use crate::host::ObjectRef;
@@ -44,18 +47,42 @@ enum Verdict {
     Error(Rc<str>),
 }
 
+/// What depends on the devices that an expression lets through.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stake {
+    /// Classes for devices that this cluster lacks are common.
+    Class,
+    /// An alternative that cannot be had leaves the others.
+    Alternative,
+    /// The claim has its devices already, or no pod uses the template.
+    Nothing,
+    /// A claim that waits: without such a device it is never allocated.
+    Allocation,
+}
+
 /// Where an expression stands.
 struct Site<'a> {
     object: &'a ObjectRef,
     path: String,
     chain: usize,
     class: Option<&'a str>,
+    stake: Stake,
+}
+
+/// An expression at its place, and what came of it.
+struct Tried<'s> {
+    site: &'s Site<'s>,
+    path: String,
+    number: usize,
+    trial: &'s Trial,
 }
 
 /// All selectors of a cluster.
 pub(super) struct Selectors<'a> {
     environment: Environment,
     texts: BTreeMap<Arc<str>, usize>,
+    /// By number.
+    sources: Vec<Arc<str>>,
     programs: Vec<Result<Program, String>>,
     chains: Vec<Chain>,
     by_selectors: BTreeMap<Vec<usize>, usize>,
@@ -69,6 +96,7 @@ impl<'a> Selectors<'a> {
         Self {
             environment: Environment::new(profile),
             texts: BTreeMap::new(),
+            sources: Vec::new(),
             programs: Vec::new(),
             chains: Vec::new(),
             by_selectors: BTreeMap::new(),
@@ -87,6 +115,7 @@ impl<'a> Selectors<'a> {
             path: "spec".into(),
             chain,
             class: None,
+            stake: Stake::Class,
         });
     }
 
@@ -96,7 +125,13 @@ impl<'a> Selectors<'a> {
         object: &'a ObjectRef,
         place: Place<'a>,
         class: Option<&DeviceClass>,
+        is_needed: bool,
     ) {
+        let stake = match (place.path.contains(".firstAvailable["), is_needed) {
+            (true, _) => Stake::Alternative,
+            (false, false) => Stake::Nothing,
+            (false, true) => Stake::Allocation,
+        };
         let mut expressions = class
             .map(|class| self.expressions(&class.selectors))
             .unwrap_or_default();
@@ -108,6 +143,7 @@ impl<'a> Selectors<'a> {
             path: place.path,
             chain,
             class: class.map(|_| place.exact.device_class_name.as_str()),
+            stake,
         });
     }
 
@@ -118,6 +154,7 @@ impl<'a> Selectors<'a> {
             let next = self.programs.len();
             let number = *self.texts.entry(Arc::clone(&text)).or_insert(next);
             if number == next {
+                self.sources.push(Arc::clone(&text));
                 self.programs.push(match text.len() {
                     // Told apart from those that do not compile, with words of its own.
                     0 => Err(String::new()),
@@ -188,8 +225,8 @@ impl<'a> Selectors<'a> {
         }
     }
 
-    /// What came of it.
-    pub(super) fn tell(&self, published: &Published, findings: &mut Findings) {
+    /// What came of it. `gaps` tells whether not all devices of a driver are in the input.
+    pub(super) fn tell(&self, published: &Published, gaps: &Gaps, findings: &mut Findings) {
         for site in &self.sites {
             let chain = &self.chains[site.chain];
             if let Some(class) = site.class
@@ -198,17 +235,7 @@ impl<'a> Selectors<'a> {
                 && self.tried > 0
                 && chain.class_is_sound(&self.programs)
             {
-                let message = format!(
-                    "DeviceClass {class} selects none of {}{}",
-                    self.all(),
-                    self.first_failure(chain)
-                );
-                let remedy = "look at the selectors of the class, or ask for another class";
-                findings.about(site.object).warning(
-                    format!("{}.deviceClassName", site.path),
-                    message,
-                    remedy,
-                );
+                self.empty_class(class, site, published, gaps, findings);
             }
             let own = chain
                 .expressions
@@ -216,75 +243,117 @@ impl<'a> Selectors<'a> {
                 .zip(&chain.trials)
                 .skip(chain.of_class);
             for (i, (number, trial)) in own.enumerate() {
-                let path = format!("{}.selectors[{i}].cel.expression", site.path);
-                self.one(site, &path, *number, trial, published, findings);
+                let expression = Tried {
+                    site,
+                    path: format!("{}.selectors[{i}].cel.expression", site.path),
+                    number: *number,
+                    trial,
+                };
+                self.one(&expression, published, gaps, findings);
             }
         }
     }
 
-    fn one(
+    fn empty_class(
         &self,
+        class: &str,
         site: &Site<'_>,
-        path: &str,
-        number: usize,
-        trial: &Trial,
         published: &Published,
+        gaps: &Gaps,
         findings: &mut Findings,
     ) {
+        let chain = &self.chains[site.chain];
+        let of_class = chain.expressions.iter().take(chain.of_class);
+        let mut causes = of_class
+            .filter_map(|number| self.programs[*number].as_ref().ok())
+            .flat_map(|program| causes(program, published));
+        let cause = causes.find(|cause| cause.is_slip);
+        let why = match (&cause, self.first_failure(chain)) {
+            (Some(cause), _) => format!(": {}", cause.message),
+            (None, failure) => failure,
+        };
+        let message = format!("DeviceClass {class} selects none of {}{why}", self.all());
+        let remedy = match cause {
+            Some(cause) => format!("correct the selectors of the class: {}", cause.remedy),
+            None => "look at the selectors of the class, or ask for another class".to_owned(),
+        };
+        let path = format!("{}.deviceClassName", site.path);
         let mut about = findings.about(site.object);
-        let program = match &self.programs[number] {
+        match self.is_hopeless(site, published, gaps) {
+            true => about.error(path, message, remedy),
+            false => about.warning(path, message, remedy),
+        }
+    }
+
+    /// Whether the claim can never be allocated with the devices that are published: all of them were tried, those of the
+    /// drivers in question are there, and nothing else would do.
+    fn is_hopeless(&self, site: &Site<'_>, published: &Published, gaps: &Gaps) -> bool {
+        if site.stake != Stake::Allocation || !self.is_complete {
+            return false;
+        }
+        let programs = self.chains[site.chain].expressions.iter();
+        let mut drivers = BTreeSet::new();
+        for program in programs.filter_map(|number| self.programs[*number].as_ref().ok()) {
+            drivers.extend(program.drivers().into_iter().map(str::to_owned));
+            let references = program.references().into_keys();
+            drivers.extend(references.map(|reference| reference.domain));
+        }
+        drivers.iter().all(|driver| published.knows(driver)) && !gaps.concern(&drivers)
+    }
+
+    fn one(&self, tried: &Tried<'_>, published: &Published, gaps: &Gaps, findings: &mut Findings) {
+        let Tried { site, trial, .. } = tried;
+        let path = tried.path.as_str();
+        let source = &*self.sources[tried.number];
+        let mut about = findings.about(site.object);
+        let program = match &self.programs[tried.number] {
             Ok(program) => program,
             Err(text) if text.is_empty() => return,
             Err(text) => {
                 return about.error(
                     path,
-                    format!("the expression does not compile: {}", one_line(text)),
-                    compile_remedy(text),
+                    format!(
+                        "the expression does not compile: {}",
+                        remedies::one_line(text)
+                    ),
+                    remedies::for_compiling(text, source),
                 );
             }
         };
         let causes = causes(program, published);
-        let among = self.among(site, trial);
-        let causes_text = |causes: &[Cause]| match causes.first() {
-            Some(cause) => format!(": {}", cause.message),
-            None => String::new(),
-        };
+        let among = self.among(tried);
         let error = trial.error.as_deref().unwrap_or_default();
+        let remedy = || remedies::for_running(error, source, program, published, &causes);
         if trial.tried == 0 {
             // An expression before it let nothing through, and was told.
         } else if trial.failed == trial.tried {
-            let remedy = match causes.first() {
-                Some(cause) => cause.remedy.clone(),
-                None => "guard the look-up with has(...), or make it optional (.?)".to_owned(),
-            };
             about.error(
                 path,
                 format!("the expression fails on {among}: {error}"),
-                remedy,
+                remedy(),
             );
         } else if trial.failed > 0 {
             let message = format!(
                 "the expression fails on {} of {among}: {error}; a pod that meets such a device is not scheduled",
                 trial.failed
             );
-            about.warning(
-                path,
-                message,
-                "guard the look-up with has(...), or make it optional (.?)",
-            );
+            about.warning(path, message, remedy());
         } else if trial.matched == 0 {
+            let cause = causes.first();
+            let why = cause.map(|cause| format!(": {}", cause.message));
             let message = format!(
                 "the expression is true for none of {among}{}",
-                causes_text(&causes)
+                why.unwrap_or_default()
             );
-            let remedy = match causes.first() {
+            let remedy = match cause {
                 Some(cause) => cause.remedy.clone(),
-                None => values_remedy(program, published),
+                None => remedies::values(program, published),
             };
-            // Classes for devices that this cluster lacks, and alternatives that it cannot serve, are common.
-            match site.path == "spec" || site.path.contains(".firstAvailable[") {
-                true => about.hint(path, message, remedy),
-                false => about.warning(path, message, remedy),
+            let is_slip = cause.is_some_and(|cause| cause.is_slip);
+            match site.stake {
+                Stake::Class | Stake::Alternative if !is_slip => about.hint(path, message, remedy),
+                _ if self.is_hopeless(site, published, gaps) => about.error(path, message, remedy),
+                _ => about.warning(path, message, remedy),
             }
         } else if let Some(cause) = causes.into_iter().find(|cause| cause.is_name) {
             about.warning(path, cause.message, cause.remedy);
@@ -298,21 +367,16 @@ impl<'a> Selectors<'a> {
         }
     }
 
-    fn among(&self, site: &Site<'_>, trial: &Trial) -> String {
+    fn among(&self, tried: &Tried<'_>) -> String {
+        let Tried { site, trial, .. } = tried;
+        let number = count(trial.tried, "device");
+        let left = self.chains[site.chain].selected;
         match site.class {
-            Some(class) if trial.tried < self.tried => {
-                format!(
-                    "the {} that DeviceClass {class} leaves",
-                    count(trial.tried, "device")
-                )
+            _ if trial.tried >= self.tried => self.all(),
+            Some(class) if trial.tried == left => {
+                format!("the {number} that DeviceClass {class} leaves")
             }
-            _ if trial.tried < self.tried => {
-                format!(
-                    "the {} that the selectors before it leave",
-                    count(trial.tried, "device")
-                )
-            }
-            _ => self.all(),
+            _ => format!("the {number} that the selectors before it leave"),
         }
     }
 
@@ -350,95 +414,5 @@ impl Chain {
     fn class_is_sound(&self, programs: &[Result<Program, String>]) -> bool {
         let of_class = self.expressions.iter().take(self.of_class);
         of_class.into_iter().all(|number| programs[*number].is_ok())
-    }
-}
-
-/// Why an expression may never be true.
-struct Cause {
-    message: String,
-    remedy: String,
-    /// A name that nobody publishes, as opposed to a value.
-    is_name: bool,
-}
-
-fn causes(program: &Program, published: &Published) -> Vec<Cause> {
-    let mut causes = Vec::new();
-    for (reference, usage) in program.references() {
-        let (capacity, domain) = (reference.capacity, reference.domain.as_str());
-        let id = reference.id.as_deref();
-        if let Some(unknown) = published
-            .unknown(capacity, domain, id)
-            .filter(|_| !usage.guarded)
-        {
-            causes.push(Cause {
-                message: unknown.message,
-                remedy: unknown.remedy,
-                is_name: true,
-            });
-            continue;
-        }
-        let Some(values) = id.and_then(|id| published.values(capacity, domain, id)) else {
-            continue;
-        };
-        let known = usage
-            .wanted
-            .iter()
-            .any(|wanted| values.texts.contains(wanted));
-        if !usage.wanted.is_empty() && !known && !values.is_cut {
-            let id = id.unwrap_or_default();
-            causes.push(Cause {
-                message: format!("no device has {domain}/{id} {}", usage.wanted.join(" or ")),
-                remedy: format!("published are {}", some_of(&values.texts)),
-                is_name: false,
-            });
-        }
-    }
-    causes
-}
-
-/// The values that there are of what the expression looks at.
-fn values_remedy(program: &Program, published: &Published) -> String {
-    let references = program.references();
-    let known = references.keys().filter_map(|reference| {
-        let id = reference.id.as_deref()?;
-        let values = published.values(reference.capacity, &reference.domain, id)?;
-        Some(format!(
-            "{}/{id} is {}",
-            reference.domain,
-            some_of(&values.texts)
-        ))
-    });
-    let known: Vec<String> = known.take(3).collect();
-    match known.is_empty() {
-        true => "compare it with what the slices publish".to_owned(),
-        false => format!("published: {}", known.join("; ")),
-    }
-}
-
-/// The first error with its place, without the source line.
-fn one_line(text: &str) -> String {
-    let text = text.strip_prefix("compilation failed: ").unwrap_or(text);
-    let first = text.lines().next().unwrap_or_default();
-    let Some(rest) = first.strip_prefix("ERROR: <input>:") else {
-        return first.to_owned();
-    };
-    let mut parts = rest.splitn(3, ':');
-    match (parts.next(), parts.next(), parts.next()) {
-        (Some(line), Some(column), Some(message)) => {
-            format!("{} (line {line}, column {column})", message.trim())
-        }
-        _ => rest.to_owned(),
-    }
-}
-
-fn compile_remedy(text: &str) -> &'static str {
-    if text.contains("undeclared reference") {
-        "the only variable is device, with driver, attributes and capacity; strings need quotes"
-    } else if text.contains("no matching overload") {
-        "both sides must have one type; quantities are compared with compareTo, isGreaterThan and the like"
-    } else if text.contains("must evaluate to bool") {
-        "compare with something, so that the result is true or false"
-    } else {
-        "correct the expression"
     }
 }

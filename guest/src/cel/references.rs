@@ -1,6 +1,6 @@
 //! What an expression looks up in a device, for advice about it: names, and the literals that they are compared with.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::Program;
 use super::node::{Node, Select};
@@ -33,6 +33,45 @@ impl Program {
         found.node(&self.node, false);
         found.0
     }
+
+    /// Texts that the driver of the device is compared with by `==` or `in`.
+    pub fn drivers(&self) -> BTreeSet<&str> {
+        let mut drivers = BTreeSet::new();
+        collect_drivers(&self.node, &mut drivers);
+        drivers
+    }
+}
+
+/// Depth is that of an expression that compiled.
+fn collect_drivers<'n>(node: &'n Node, drivers: &mut BTreeSet<&'n str>) {
+    match node {
+        Node::Call(call) if call.name == "_==_" => {
+            if let [one, other] = call.args.as_slice() {
+                for (named, constant) in [(one, other), (other, one)] {
+                    if let (true, Node::Const(Value::String(text))) = (is_driver(named), constant) {
+                        drivers.insert(text);
+                    }
+                }
+            }
+        }
+        Node::InLiteral(membership) => {
+            let (value, list) = &**membership;
+            if let (true, Value::List(list)) = (is_driver(value), list) {
+                drivers.extend(list.iter().filter_map(|value| match value {
+                    Value::String(text) => Some(&**text),
+                    _ => None,
+                }));
+            }
+        }
+        _ => {}
+    }
+    node.each_child(&mut |child| collect_drivers(child, drivers));
+}
+
+/// `device.driver`.
+fn is_driver(node: &Node) -> bool {
+    matches!(node, Node::Select(select)
+        if matches!(select.operand, Node::Device) && &*select.field == "driver")
 }
 
 #[derive(Default)]

@@ -83,9 +83,11 @@ pub(super) fn shape(kind: Kind, version: ApiVersion) -> &'static Shape {
         (Kind::DeviceTaintRule, _) => &TAINT_RULE,
         (Kind::DeviceClass, ApiVersion::V1Alpha3) => &CLASSIC_CLASS,
         (Kind::DeviceClass, _) => &CLASS,
-        (Kind::ResourceClaim, ApiVersion::V1Alpha3 | ApiVersion::V1Beta1) => &FLAT_CLAIM,
+        (Kind::ResourceClaim, ApiVersion::V1Alpha3) => &CLASSIC_CLAIM,
+        (Kind::ResourceClaim, ApiVersion::V1Beta1) => &FLAT_CLAIM,
         (Kind::ResourceClaim, ApiVersion::V1Beta2 | ApiVersion::V1) => &CLAIM,
-        (Kind::ResourceClaimTemplate, ApiVersion::V1Alpha3 | ApiVersion::V1Beta1) => &FLAT_TEMPLATE,
+        (Kind::ResourceClaimTemplate, ApiVersion::V1Alpha3) => &CLASSIC_TEMPLATE,
+        (Kind::ResourceClaimTemplate, ApiVersion::V1Beta1) => &FLAT_TEMPLATE,
         (Kind::ResourceClaimTemplate, ApiVersion::V1Beta2 | ApiVersion::V1) => &TEMPLATE,
         (Kind::ResourceSlice, ApiVersion::V1Alpha3) => &BARE_SLICE,
         (Kind::ResourceSlice, ApiVersion::V1Beta1) => &BASIC_SLICE,
@@ -179,15 +181,32 @@ static CONFIG: Shape = Shape::Object(&[may("requests", &TEXTS), must("opaque", &
 static CLASS_CONFIG: Shape = Shape::Object(&[must("opaque", &OPAQUE)]);
 static OPAQUE: Shape = Shape::Object(&[may("driver", &ANYTHING), may("parameters", &ANYTHING)]);
 
+/// v1alpha3, with classic DRA.
+static CLASSIC_CLAIM: Shape = Shape::Object(&[
+    must("metadata", &METADATA),
+    must("spec", &CLASSIC_CLAIM_SPEC),
+    may("status", &CLAIM_STATUS),
+]);
+static CLASSIC_CLAIM_SPEC: Shape = Shape::Object(&[
+    must("devices", &FLAT_DEVICE_CLAIM),
+    may("controller", &TEXT),
+]);
+static CLASSIC_TEMPLATE: Shape = Shape::Object(&[
+    must("metadata", &METADATA),
+    must(
+        "spec",
+        &Shape::Object(&[
+            may("metadata", &ANYTHING),
+            must("spec", &CLASSIC_CLAIM_SPEC),
+        ]),
+    ),
+]);
 static FLAT_CLAIM: Shape = Shape::Object(&[
     must("metadata", &METADATA),
     must("spec", &FLAT_CLAIM_SPEC),
     may("status", &CLAIM_STATUS),
 ]);
-static FLAT_CLAIM_SPEC: Shape = Shape::Object(&[
-    must("devices", &FLAT_DEVICE_CLAIM),
-    may("controller", &TEXT),
-]);
+static FLAT_CLAIM_SPEC: Shape = Shape::Object(&[must("devices", &FLAT_DEVICE_CLAIM)]);
 static CLAIM: Shape = Shape::Object(&[
     must("metadata", &METADATA),
     must("spec", &CLAIM_SPEC),

@@ -126,7 +126,8 @@ impl<'a> Search<'a> {
             return Belongs::At(place);
         }
         // What is there already was not misspelled.
-        if let Some(right) = meant(key, here().filter(|known| !map.contains_key(*known))) {
+        let free = || here().filter(|known| !map.contains_key(*known));
+        if let Some(right) = meant(key, free()).or_else(|| shortened(key, free())) {
             return Belongs::Spelled(right, false);
         }
         match self.other_version(key, at) {
@@ -214,6 +215,41 @@ impl<'a> Search<'a> {
             .find(|(version, _)| has(*version))
             .map(|(_, name)| name)
     }
+}
+
+/// Names under which people know a field.
+const OTHER_NAMES: [(&str, &str); 10] = [
+    ("class", "deviceClassName"),
+    ("nodeAffinity", "nodeSelector"),
+    ("number", "int"),
+    ("amount", "count"),
+    ("text", "string"),
+    ("quantity", "value"),
+    ("resourceClassName", "deviceClassName"),
+    ("mode", "allocationMode"),
+    ("counters", "sharedCounters"),
+    ("semver", "version"),
+];
+
+/// The known key of which this one is a beginning, or a longer form: `admin`, `str`, `boolean`.
+fn shortened(
+    key: &str,
+    mut known: impl Iterator<Item = &'static str> + Clone,
+) -> Option<&'static str> {
+    const SHORTEST: usize = 3;
+    let begins = |long: &str, short: &str| {
+        short.len() >= SHORTEST
+            && long
+                .get(..short.len())
+                .is_some_and(|begin| begin.eq_ignore_ascii_case(short))
+    };
+    let alike = known
+        .clone()
+        .filter(|known| begins(known, key) || begins(key, known));
+    alike.min_by_key(|known| known.len()).or_else(|| {
+        let other = |known: &&str| OTHER_NAMES.contains(&(key, known));
+        known.find(other)
+    })
 }
 
 /// `apiVersion` and `kind` were looked at before.
