@@ -27,6 +27,7 @@ use node_affinity::{Labels, NodeAffinity};
 pub use not_imitated::{Held, held, no_preemption, not_imitated};
 pub use obstacles::Obstacle;
 pub use priority::PriorityClasses;
+pub(crate) use quantity::Quantity;
 use resources::{Allocatable, Resources, Used};
 pub use selection::Selection;
 use taints::{Taint, Toleration};

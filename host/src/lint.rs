@@ -1,17 +1,24 @@
 //! Mistakes in manifests and dumps: what the reader noticed, what can be said of core kinds, and what the plugin says of the
 //! objects that it knows. Everything becomes a [`Finding`]; `dractl lint` prints them.
 
+mod affinity;
+mod consequences;
 mod core_fields;
+mod labels;
+mod nearest;
+mod quantities;
 mod reading;
 mod text;
+mod tolerations;
+mod versions;
 mod workloads;
 mod yaml_slips;
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 
 use serde::Serialize;
 
-use crate::manifest::Input;
+use crate::manifest::{Input, Origin};
 use crate::object::{Object, ObjectRef};
 use crate::plugin::{Finding as PluginFinding, Severity};
 use crate::stand_ins::schema::cluster_scoped;
@@ -19,10 +26,14 @@ use crate::stand_ins::schema::cluster_scoped;
 pub use reading::{mixed_versions, noticed};
 pub(crate) use text::summary;
 pub use text::write;
+pub use versions::KnownKinds;
 pub use workloads::Templates;
 pub use yaml_slips::Slips;
 
-/// What a finding is about.
+/// Findings that a report shows at most.
+const MOST: usize = 20_000;
+
+/// What a finding is about. All of it empty: the input, or what stands at the origin.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Subject {
     /// Without the group; empty for a file.
@@ -77,7 +88,7 @@ impl Subject {
     /// The object with this reference. Without a namespace it is in `default`, if its kind has namespaces.
     pub fn of(id: &ObjectRef) -> Self {
         let namespace = match &*id.namespace {
-            "" if !cluster_scoped(&id.kind) => "default",
+            "" if !id.name.is_empty() && !cluster_scoped(&id.kind) => "default",
             namespace => namespace,
         };
         Self {
@@ -108,11 +119,11 @@ impl Subject {
 
     /// Whether both name one object. Without a namespace it is in `default`, if its kind has namespaces.
     pub fn is(&self, other: &Self) -> bool {
-        let namespace = |subject: &Self| match subject.namespace.as_str() {
-            "default" => String::new(),
-            namespace => namespace.to_owned(),
-        };
-        (&self.kind, &self.name, namespace(self)) == (&other.kind, &other.name, namespace(other))
+        self.key() == other.key()
+    }
+
+    fn key(&self) -> [&str; 3] {
+        [&self.kind, without_default(&self.namespace), &self.name]
     }
 }
 
@@ -157,29 +168,18 @@ impl Finding {
 }
 
 impl Report {
-    /// Sorts, adds where the objects stand, and counts.
+    /// Sorts, adds where the objects stand, and counts. Of very many findings the worst stay.
     pub fn new(mut findings: Vec<Finding>, input: &Input, templates: &Templates) -> Self {
-        let origins: BTreeMap<Subject, String> = input
-            .objects
-            .iter()
-            .map(Object::id)
-            .zip(&input.origins)
-            .chain(
-                input
-                    .object_errors
-                    .iter()
-                    .map(|error| (&error.object, &error.origin)),
-            )
-            .map(|(id, origin)| (plain(Subject::of(id)), origin.to_string()))
-            .collect();
+        let origins = Origins::of(input);
         for finding in &mut findings {
             templates.put_in_place(finding);
-            finding.origin = origins.get(&plain(finding.object.clone())).cloned();
+            if finding.origin.is_none() {
+                finding.origin = origins.find(&finding.object);
+            }
         }
-        findings.sort_by(|a, b| {
-            let key = |finding: &Finding| (finding.object.clone(), natural(&finding.path));
-            key(a).cmp(&key(b))
-        });
+        consequences::remove(&mut findings, &input.object_errors);
+        let key = |finding: &Finding| (finding.object.clone(), natural(&finding.path));
+        findings.sort_by_cached_key(key);
         findings.dedup();
         let count = |severity| {
             findings
@@ -193,16 +193,87 @@ impl Report {
             warnings: count(Severity::Warning),
             hints: count(Severity::Hint),
         };
-        Self { findings, summary }
+        Self {
+            findings: shortened(findings),
+            summary,
+        }
     }
 }
 
-/// The subject as a key: `default` and no namespace are the same.
-fn plain(mut subject: Subject) -> Subject {
-    if subject.namespace == "default" {
-        subject.namespace.clear();
+/// Leaves off what nobody reads on to, and says so.
+fn shortened(mut findings: Vec<Finding>) -> Vec<Finding> {
+    let more = findings.len().saturating_sub(MOST);
+    if more == 0 {
+        return findings;
     }
-    subject
+    let mut left = [Severity::Error, Severity::Warning, Severity::Hint].map(|severity| {
+        let same = findings
+            .iter()
+            .filter(|finding| finding.severity == severity);
+        (severity, same.count())
+    });
+    let mut room = MOST;
+    for (_, count) in &mut left {
+        *count = room.min(*count);
+        room -= *count;
+    }
+    findings.retain(|finding| {
+        let counted = left
+            .iter_mut()
+            .find(|(severity, _)| *severity == finding.severity);
+        counted.is_some_and(|(_, count)| {
+            let stays = *count > 0;
+            *count = count.saturating_sub(1);
+            stays
+        })
+    });
+    findings.push(Finding {
+        severity: Severity::Warning,
+        object: Subject::default(),
+        origin: None,
+        path: String::new(),
+        message: format!("{more} more findings are left off, none of them worse than those shown"),
+        remedy: "correct what is shown, or look at fewer objects at a time".to_owned(),
+    });
+    findings
+}
+
+/// Where objects stand, by kind, namespace and name; `default` and no namespace are the same.
+struct Origins<'i>(HashMap<[&'i str; 3], &'i Origin>);
+
+impl<'i> Origins<'i> {
+    fn of(input: &'i Input) -> Self {
+        let read = input.objects.iter().map(Object::id).zip(&input.origins);
+        let errors = input.object_errors.iter();
+        let errors = errors.map(|error| (&error.object, &error.origin));
+        let key = |id: &'i ObjectRef| [id.kind.short(), without_default(&id.namespace), &id.name];
+        Self(
+            read.chain(errors)
+                .map(|(id, origin)| (key(id), origin))
+                .collect(),
+        )
+    }
+
+    fn find(&self, subject: &Subject) -> Option<String> {
+        let key = [
+            subject.kind.as_str(),
+            without_default(&subject.namespace),
+            &subject.name,
+        ];
+        Some(
+            self.0
+                .get(&key)
+                .filter(|_| !subject.name.is_empty())?
+                .to_string(),
+        )
+    }
+}
+
+fn without_default(namespace: &str) -> &str {
+    match namespace {
+        "default" => "",
+        namespace => namespace,
+    }
 }
 
 /// A path in pieces that sort as people count: `[9]` before `[10]`.

@@ -7,12 +7,14 @@
 
 mod documents;
 mod error;
+mod header;
 mod json;
 mod kinds;
 mod names;
 mod objects;
 mod parallel;
 mod problems;
+mod salvage;
 mod source;
 mod tree;
 mod yaml;
@@ -51,24 +53,43 @@ pub fn read<P: AsRef<Path>>(
     stdin: &mut dyn Read,
     keep: &dyn Fn(&Kind) -> bool,
 ) -> Result<Input, InputError> {
-    read_and_show(inputs, stdin, keep, &mut |_| ())
+    read_into(Collector::new(keep), inputs, stdin, &mut |_| ())
 }
 
-/// Like [`read`]; every text is shown as it was before it was parsed.
-pub fn read_and_show<P: AsRef<Path>>(
+/// Like [`read`], for one who wants to know all mistakes: what would end the reading becomes an [`ObjectError`] without a
+/// name. `judge` says of API version and kind what is wrong with them, for kinds that are dropped too; every text is shown
+/// as it was before it was parsed.
+pub fn read_leniently<P: AsRef<Path>>(
     inputs: &[P],
     stdin: &mut dyn Read,
     keep: &dyn Fn(&Kind) -> bool,
+    judge: &dyn Fn(&str, &str) -> Option<String>,
     show: &mut dyn FnMut(&str),
 ) -> Result<Input, InputError> {
-    let mut collector = Collector::new(keep);
+    read_into(Collector::lenient(keep, judge), inputs, stdin, show)
+}
+
+fn read_into<P: AsRef<Path>>(
+    mut collector: Collector<'_>,
+    inputs: &[P],
+    stdin: &mut dyn Read,
+    show: &mut dyn FnMut(&str),
+) -> Result<Input, InputError> {
     let mut files = Vec::new();
     for input in inputs {
         let sources = source::sources_of(input.as_ref())?;
         let from_directory = sources.iter().all(|source| source.from_directory);
         let seen = collector.seen;
         for source in sources {
-            let text = source.read(stdin)?;
+            let text = match source.read(stdin) {
+                Ok(text) => text,
+                // Nobody named this very file.
+                Err(error) if from_directory => {
+                    collector.unreadable(error)?;
+                    continue;
+                }
+                Err(error) => return Err(error),
+            };
             show(&text);
             add_source(&mut collector, &text, &source.name, from_directory)?;
             files.push(source.name);
@@ -78,7 +99,7 @@ pub fn read_and_show<P: AsRef<Path>>(
             return Err(InputError::of_file(&name, "no Kubernetes object in it"));
         }
     }
-    if files.is_empty() {
+    if files.is_empty() && collector.seen == 0 {
         return Err(InputError::of_file(
             "",
             "no input; name a file, a directory, or - for standard input",
@@ -121,8 +142,11 @@ fn add_source(
         return Ok(());
     }
     let file: Arc<str> = name.into();
-    for document in documents::parse(name, text)? {
-        collector.add(&file, document)?;
+    for document in documents::parse(name, text) {
+        match document {
+            Ok(document) => collector.add(&file, document)?,
+            Err(broken) => collector.broken(&file, broken)?,
+        }
     }
     Ok(())
 }
@@ -131,6 +155,7 @@ fn finish(collector: Collector<'_>, files: Vec<String>) -> Input {
     let Collector {
         found,
         mut warnings,
+        nameless,
         ..
     } = collector;
     let candidates = names::name_all(found, &mut warnings);
@@ -163,6 +188,7 @@ fn finish(collector: Collector<'_>, files: Vec<String>) -> Input {
             }
         }
     }
+    input.object_errors.extend(nameless);
     input
 }
 

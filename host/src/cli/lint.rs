@@ -11,7 +11,7 @@ use super::sandbox::Sandbox;
 use super::simulate::said_by_plugin;
 use super::{DONE, NOT_PLACED, Streams, built_in};
 use crate::cluster::{Cluster, Settings};
-use crate::lint::{self, Finding, Report, Slips, Subject, Templates};
+use crate::lint::{self, Finding, KnownKinds, Report, Slips, Subject, Templates};
 use crate::manifest;
 use crate::plugin::{Component, Plugin, Severity, SharedServices};
 use crate::workloads;
@@ -83,10 +83,12 @@ impl Lint {
 
     fn report(&self, plugin: &Component, streams: &mut Streams<'_>) -> anyhow::Result<Report> {
         let mut slips = Slips::default();
-        let mut input = manifest::read_and_show(
+        let known = KnownKinds::of(plugin.description());
+        let mut input = manifest::read_leniently(
             &self.inputs,
             streams.stdin,
             &keep(plugin.description()),
+            &|api_version, kind| known.judge(api_version, kind),
             &mut |text| slips.look(text),
         )?;
         let mut findings = slips.findings(&input.objects);

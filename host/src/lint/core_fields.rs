@@ -2,7 +2,9 @@
 
 use serde_json::{Map, Value};
 
+use super::nearest::field_meant;
 use super::{Finding, Subject};
+use super::{affinity, labels, quantities, tolerations};
 use crate::object::Object;
 use crate::plugin::Severity;
 
@@ -133,12 +135,19 @@ pub(super) fn check(object: &Object) -> Vec<Finding> {
         "Pod" => {
             walk.keys(value, "", ROOT);
             walk.keys(&value["metadata"], "metadata", METADATA);
+            labels::check(&value["metadata"], "metadata", &mut walk);
             walk.pod_spec(&value["spec"], "spec");
         }
         "Node" => {
             walk.keys(value, "", ROOT);
             walk.keys(&value["metadata"], "metadata", METADATA);
             walk.keys(&value["spec"], "spec", NODE_SPEC);
+            labels::check(&value["metadata"], "metadata", &mut walk);
+            tolerations::of_node(&value["spec"]["taints"], "spec.taints", &mut walk);
+            for key in ["allocatable", "capacity"] {
+                let path = format!("status.{key}");
+                quantities::amounts(&value["status"][key], &path, &mut walk);
+            }
         }
         "CronJob.batch" => walk.template(
             &value["spec"]["jobTemplate"]["spec"]["template"],
@@ -152,7 +161,8 @@ pub(super) fn check(object: &Object) -> Vec<Finding> {
     walk.found
 }
 
-struct Walk {
+/// Findings about one object.
+pub(super) struct Walk {
     subject: Subject,
     found: Vec<Finding>,
 }
@@ -160,17 +170,22 @@ struct Walk {
 impl Walk {
     fn template(&mut self, template: &Value, path: &str) {
         self.keys(template, path, &["metadata", "spec"]);
+        labels::check(&template["metadata"], &format!("{path}.metadata"), self);
         self.pod_spec(&template["spec"], &format!("{path}.spec"));
     }
 
     fn pod_spec(&mut self, spec: &Value, path: &str) {
         self.keys(spec, path, POD_SPEC);
+        quantities::of_pod(spec, path, self);
+        affinity::check(spec, path, self);
+        tolerations::of_pod(&spec["tolerations"], &format!("{path}.tolerations"), self);
         for list in ["initContainers", "containers", "ephemeralContainers"] {
             for (i, container) in entries(&spec[list]) {
                 let path = format!("{path}.{list}[{i}]");
                 self.keys(container, &path, CONTAINER);
                 let path = format!("{path}.resources");
                 self.keys(&container["resources"], &path, RESOURCES);
+                quantities::of_container(&container["resources"], &path, self);
                 for amounts in ["limits", "requests"] {
                     if !container["resources"][amounts]["claims"].is_null() {
                         self.unknown(
@@ -190,7 +205,44 @@ impl Walk {
         }
     }
 
-    fn keys(&mut self, value: &Value, path: &str, known: &[&str]) {
+    /// Adds an error.
+    pub(super) fn error(
+        &mut self,
+        path: impl Into<String>,
+        message: impl Into<String>,
+        remedy: impl Into<String>,
+    ) {
+        self.add(Severity::Error, path.into(), message.into(), remedy.into());
+    }
+
+    /// Adds a warning.
+    pub(super) fn warning(
+        &mut self,
+        path: impl Into<String>,
+        message: impl Into<String>,
+        remedy: impl Into<String>,
+    ) {
+        self.add(
+            Severity::Warning,
+            path.into(),
+            message.into(),
+            remedy.into(),
+        );
+    }
+
+    fn add(&mut self, severity: Severity, path: String, message: String, remedy: String) {
+        self.found.push(Finding {
+            severity,
+            object: self.subject.clone(),
+            origin: None,
+            path,
+            message,
+            remedy,
+        });
+    }
+
+    /// Complains about keys that are not among the known ones.
+    pub(super) fn keys(&mut self, value: &Value, path: &str, known: &[&str]) {
         let Some(map) = value.as_object() else { return };
         for key in map.keys().filter(|key| !known.contains(&key.as_str())) {
             let remedy = other_place(key, path, known).or_else(|| respelled(key, map, known));
@@ -205,18 +257,17 @@ impl Walk {
             None => Severity::Warning,
         };
         let dot = if path.is_empty() { "" } else { "." };
-        self.found.push(Finding {
+        self.add(
             severity,
-            object: self.subject.clone(),
-            origin: None,
-            path: format!("{path}{dot}{key}"),
-            message: format!("unknown field {key:?}"),
-            remedy: remedy.unwrap_or_else(|| "remove it".to_owned()),
-        });
+            format!("{path}{dot}{key}"),
+            format!("unknown field {key:?}"),
+            remedy.unwrap_or_else(|| "remove it".to_owned()),
+        );
     }
 }
 
-fn entries(list: &Value) -> impl Iterator<Item = (usize, &Value)> {
+/// Entries of a list with their numbers.
+pub(super) fn entries(list: &Value) -> impl Iterator<Item = (usize, &Value)> {
     list.as_array().into_iter().flatten().enumerate()
 }
 
@@ -236,6 +287,9 @@ fn other_place(key: &str, path: &str, known: &[&str]) -> Option<String> {
     if (in_container || known == ROOT) && POD_SPEC.contains(&key) {
         return Some(format!("move it to {spec}.{key}"));
     }
+    if known == POD_SPEC && ["nodeAffinity", "podAffinity", "podAntiAffinity"].contains(&key) {
+        return Some(format!("move it to {path}.affinity.{key}"));
+    }
     if known == POD_SPEC && (CONTAINER.contains(&key) || key == "claims") {
         let key = if key == "claims" {
             "resources.claims"
@@ -249,28 +303,9 @@ fn other_place(key: &str, path: &str, known: &[&str]) -> Option<String> {
 
 /// The key that was meant: another case, or a letter or two wrong.
 fn respelled(key: &str, map: &Map<String, Value>, known: &[&str]) -> Option<String> {
-    let free = || known.iter().filter(|known| !map.contains_key(**known));
-    let nearest = free().min_by_key(|known| distance(key, known))?;
-    let limit = if key.len() < 6 { 1 } else { 2 };
-    (distance(key, nearest) <= limit).then(|| format!("write {nearest:?}"))
-}
-
-/// Edit distance without regard to case; both are names of fields, and a longer text is none.
-fn distance(a: &str, b: &str) -> usize {
-    const LONGEST: usize = 64;
-    if a.len() > LONGEST {
-        return usize::MAX;
-    }
-    let (a, b) = (a.to_ascii_lowercase(), b.to_ascii_lowercase());
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.bytes().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, y) in b.bytes().enumerate() {
-            let substituted = diagonal + usize::from(x != y);
-            diagonal = row[j + 1];
-            row[j + 1] = substituted.min(diagonal + 1).min(row[j] + 1);
-        }
-    }
-    row[b.len()]
+    let free = known
+        .iter()
+        .copied()
+        .filter(|known| !map.contains_key(*known));
+    field_meant(key, free).map(|nearest| format!("write {nearest:?}"))
 }

@@ -7,16 +7,18 @@ use crate::manifest::Input;
 use crate::object::Object;
 use crate::plugin::Severity;
 
+/// Kinds that are not in all versions of their group.
+const PARTIAL: [&str; 2] = ["DeviceTaintRule", "PodSchedulingContext"];
+
 /// Errors and warnings of the reader.
 pub fn noticed(input: &Input) -> Vec<Finding> {
     let errors = input.object_errors.iter().map(|error| {
         let path = path_in(&error.message);
-        Finding::from_message(
-            Severity::Error,
-            Subject::of(&error.object),
-            path,
-            &error.message,
-        )
+        let subject = Subject::of(&error.object);
+        let mut finding = Finding::from_message(Severity::Error, subject, path, &error.message);
+        // A name may be there twice; this is the place of the one that is meant.
+        finding.origin = Some(error.origin.to_string());
+        finding
     });
     let warnings = input.warnings.iter().map(|warning| {
         let path = path_in(&warning.message);
@@ -52,7 +54,9 @@ fn path_in(message: &str) -> &str {
 /// Kinds of one group in several versions: nothing is wrong with that, but it is rarely meant.
 pub fn mixed_versions(objects: &[Object]) -> Vec<Finding> {
     let mut groups: BTreeMap<&str, BTreeMap<&str, Vec<&Object>>> = BTreeMap::new();
-    for object in objects {
+    // Not every kind is in every version: its own may be the only one that there is.
+    let is_elsewhere = |object: &&Object| !PARTIAL.contains(&object.id().kind.short());
+    for object in objects.iter().filter(is_elsewhere) {
         if let Some((group, version)) = object
             .text("/apiVersion")
             .and_then(|text| text.split_once('/'))

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::{Report, name_of};
+use super::{Report, Subject, name_of};
 use crate::plugin::Severity;
 use crate::report::table::Colour;
 
@@ -21,14 +21,20 @@ pub fn write(report: &Report, colour: Colour, out: &mut dyn Write) -> io::Result
     }
     for (i, group) in report
         .findings
-        .chunk_by(|a, b| a.object == b.object)
+        .chunk_by(|a, b| (&a.object, &a.origin) == (&b.object, &b.origin))
         .enumerate()
     {
         if i > 0 {
             writeln!(out)?;
         }
         let first = &group[0];
+        let has_name = !first.object.name.is_empty();
         match &first.origin {
+            Some(origin) if first.object == Subject::default() => writeln!(out, "{origin}")?,
+            Some(origin) if !has_name => {
+                writeln!(out, "{} without a name ({origin})", first.object)?;
+            }
+            None if first.object == Subject::default() => writeln!(out, "the input")?,
             Some(origin) => writeln!(out, "{} ({origin})", first.object)?,
             None => writeln!(out, "{}", first.object)?,
         }

@@ -3,6 +3,8 @@
 //! Looks at the lines of a text, not at what was parsed: there the difference is gone. Block style is followed exactly; within
 //! braces only the nearest key is known.
 
+use std::collections::{HashMap, HashSet};
+
 use super::{Finding, Subject};
 use crate::object::Object;
 use crate::plugin::Severity;
@@ -143,9 +145,22 @@ impl Slips {
     /// What concerns these objects.
     pub fn findings(&self, objects: &[Object]) -> Vec<Finding> {
         let mut findings = Vec::new();
-        for unit in self.units.iter().filter(|unit| !unit.slips.is_empty()) {
-            let ids = objects.iter().map(|object| Subject::of(object.id()));
-            let Some(subject) = ids.into_iter().find(|subject| subject.is(&unit.subject)) else {
+        let wrong = || self.units.iter().filter(|unit| !unit.slips.is_empty());
+        let keys: HashSet<[&str; 3]> = wrong().map(|unit| unit.subject.key()).collect();
+        let subjects: Vec<Subject> = match keys.is_empty() {
+            true => Vec::new(),
+            false => objects
+                .iter()
+                .map(|object| Subject::of(object.id()))
+                .collect(),
+        };
+        let known: HashMap<[&str; 3], &Subject> = subjects
+            .iter()
+            .map(|subject| (subject.key(), subject))
+            .filter(|(key, _)| keys.contains(key))
+            .collect();
+        for unit in wrong() {
+            let Some(subject) = known.get(&unit.subject.key()).copied() else {
                 continue;
             };
             findings.extend(unit.slips.iter().map(|(path, message)| {

@@ -186,32 +186,59 @@ pub(super) struct Chunk<'a> {
     pub line: usize,
 }
 
-/// All documents of a text, in order.
-pub(super) fn parse(file: &str, text: &str) -> Result<Vec<Document>, InputError> {
+/// A part of a text that is no document.
+#[derive(Debug)]
+pub(super) struct Broken {
+    /// Number in the file, from 1.
+    pub number: usize,
+    /// Line where it starts, from 1.
+    pub line: usize,
+    /// The text of it.
+    pub text: String,
+    /// What is wrong.
+    pub error: InputError,
+}
+
+/// All documents of a text, in order, and in the place of each that cannot be parsed why not.
+pub(super) fn parse(file: &str, text: &str) -> Vec<Result<Document, Broken>> {
     let whole = Chunk { text, line: 1 };
     if json::may_be_json(text) {
         // Several documents with separator lines are no JSON; each of them may be.
         if let Ok(documents) = json::parse(file, whole) {
-            return Ok(documents);
+            return documents.into_iter().map(Ok).collect();
         }
     }
     let parsed = parallel::map(
         split(text),
         |chunk| chunk.text.len(),
-        |chunk| parse_chunk(file, chunk),
+        |chunk| (chunk, parse_chunk(file, chunk)),
     );
     let mut documents = Vec::new();
     let mut before = 0;
-    for chunk in parsed {
-        let chunk = chunk?;
-        let count = chunk.len().max(1);
-        documents.extend(chunk.into_iter().map(|document| Document {
-            number: document.number + before,
-            ..document
-        }));
-        before += count;
+    for (chunk, parsed) in parsed {
+        match parsed {
+            Ok(parsed) => {
+                let count = parsed.len().max(1);
+                documents.extend(parsed.into_iter().map(|document| {
+                    Ok(Document {
+                        number: document.number + before,
+                        ..document
+                    })
+                }));
+                before += count;
+            }
+            Err(error) => {
+                before += 1;
+                documents.push(Err(Broken {
+                    number: before,
+                    line: without_marker(chunk).line,
+                    text: chunk.text.to_owned(),
+                    error,
+                }));
+            }
+        }
     }
-    Ok(documents)
+    documents
 }
 
 /// Documents of a chunk, numbered from 1: several only if it is JSON.

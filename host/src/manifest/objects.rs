@@ -4,10 +4,12 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use super::documents::{Document, Top};
-use super::error::{InputError, Origin, Warning};
+use super::documents::{Broken, Document, Top};
+use super::error::{InputError, ObjectError, Origin, Warning};
+use super::header::{Header, lenient};
 use super::kinds;
 use super::problems::{brief, problem_of, with_short_name};
+use super::salvage;
 use super::tree::type_name;
 use crate::object::{Kind, Object, ObjectRef};
 
@@ -51,6 +53,10 @@ pub(super) struct Collector<'a> {
     pub warnings: Vec<Warning>,
     /// How many objects there were, dropped ones included.
     pub seen: usize,
+    /// What is no object, or none with a name; only where that does not end the reading.
+    pub nameless: Vec<ObjectError>,
+    /// What is wrong with an API version and kind; `None`: reading ends with the first object that cannot be named.
+    judge: Option<&'a dyn Fn(&str, &str) -> Option<String>>,
 }
 
 /// A value that waits to be looked at.
@@ -70,7 +76,89 @@ impl<'a> Collector<'a> {
             found: Vec::new(),
             warnings: Vec::new(),
             seen: 0,
+            nameless: Vec::new(),
+            judge: None,
         }
+    }
+
+    /// The same, which goes on after what cannot be read, and asks of each object whether API version and kind can be meant.
+    pub(super) fn lenient(
+        keep: &'a dyn Fn(&Kind) -> bool,
+        judge: &'a dyn Fn(&str, &str) -> Option<String>,
+    ) -> Self {
+        Self {
+            judge: Some(judge),
+            ..Self::new(keep)
+        }
+    }
+
+    /// Notes an object without a name, or ends the reading.
+    fn refuse(&mut self, kind: &Kind, origin: &Origin, message: String) -> Result<(), InputError> {
+        if self.judge.is_none() {
+            return Err(InputError::of_object(origin, message));
+        }
+        let object = ObjectRef {
+            kind: Kind::new(&brief(kind.as_str())),
+            namespace: "".into(),
+            name: "".into(),
+            uid: "".into(),
+        };
+        self.nameless.push(ObjectError {
+            object,
+            origin: origin.clone(),
+            message,
+        });
+        Ok(())
+    }
+
+    /// A part of a file that is no document.
+    pub(super) fn broken(&mut self, file: &Arc<str>, broken: Broken) -> Result<(), InputError> {
+        if self.judge.is_none() {
+            return Err(broken.error);
+        }
+        self.seen += 1;
+        let place = match (broken.error.line, broken.error.column) {
+            (Some(line), Some(column)) => format!(" (line {line}, column {column})"),
+            (Some(line), None) => format!(" (line {line})"),
+            _ => String::new(),
+        };
+        let (kind, namespace, name) = salvage::header(&broken.text);
+        self.nameless.push(ObjectError {
+            object: with_short_name(ObjectRef {
+                kind: Kind::new(kind),
+                namespace: namespace.into(),
+                name: name.into(),
+                uid: "".into(),
+            }),
+            origin: Origin {
+                file: file.clone(),
+                document: broken.number,
+                line: broken.line,
+            },
+            message: format!(
+                "document {} cannot be read: {}{place}",
+                broken.number, broken.error.message
+            ),
+        });
+        Ok(())
+    }
+
+    /// A file that is no text.
+    pub(super) fn unreadable(&mut self, error: InputError) -> Result<(), InputError> {
+        if self.judge.is_none() {
+            return Err(error);
+        }
+        self.seen += 1;
+        let origin = Origin {
+            file: error.file.as_str().into(),
+            document: 1,
+            line: error.line.unwrap_or(1),
+        };
+        self.refuse(
+            &Kind::new(""),
+            &origin,
+            format!("the file cannot be used: {}", error.message),
+        )
     }
 
     /// Adds the objects of one document.
@@ -88,7 +176,8 @@ impl<'a> Collector<'a> {
                     document.number,
                     type_name(&value)
                 );
-                return Err(InputError::at(file, document.line, None, message));
+                self.seen += usize::from(self.judge.is_some());
+                return self.refuse(&Kind::new(""), &origin(document.line), message);
             }
         };
         // The last one is looked at first.
@@ -132,13 +221,13 @@ impl<'a> Collector<'a> {
                     "a List has an item that is {}, not an object",
                     type_name(&other)
                 );
-                return Err(InputError::of_object(&origin, message));
+                return self.refuse(&Kind::new(""), &origin, message);
             }
         };
         if is_list(&map) {
             if next.depth >= MAX_LIST_DEPTH {
                 let message = format!("Lists are nested more than {MAX_LIST_DEPTH} deep");
-                return Err(InputError::of_object(&origin, message));
+                return self.refuse(&Kind::new("List"), &origin, message);
             }
             // `kubectl get` prints an empty List where there is nothing: that is an answer, not a mistake.
             self.seen += 1;
@@ -150,7 +239,7 @@ impl<'a> Collector<'a> {
                         "items of a List must be a list, but is {}",
                         type_name(&other)
                     );
-                    return Err(InputError::of_object(&origin, message));
+                    return self.refuse(&Kind::new("List"), &origin, message);
                 }
             };
             let items = items.into_iter().map(|item| (item, next.line)).collect();
@@ -168,7 +257,19 @@ impl<'a> Collector<'a> {
 
     fn object(&mut self, mut map: Map<String, Value>, origin: Origin) -> Result<(), InputError> {
         self.seen += 1;
-        let header = Header::read(&map, &origin)?;
+        let mut header = match Header::read(&map) {
+            Ok(header) => header,
+            Err(message) => {
+                let message = self.numbered(&origin, message);
+                return self.refuse(&Kind::new(""), &origin, message);
+            }
+        };
+        if let Some(judge) = self.judge
+            && let Some(version) = lenient(&map, "apiVersion").and_then(Value::as_str)
+            && let Some(problem) = judge(version, &header.kind_as_written)
+        {
+            header.problem = Some(problem);
+        }
         if !(self.keep)(&header.kind) && header.problem.is_none() {
             return Ok(());
         }
@@ -185,8 +286,8 @@ impl<'a> Collector<'a> {
             }
             if id.name.is_empty() {
                 let message = format!("{} without metadata.name: {problem}", header.kind.short());
-                if (self.keep)(&header.kind) {
-                    return Err(InputError::of_object(&origin, message));
+                if (self.keep)(&header.kind) || self.judge.is_some() {
+                    return self.refuse(&header.kind, &origin, message);
                 }
                 // A kubeconfig, for example, is none of our business.
                 self.warnings.push(Warning {
@@ -227,10 +328,19 @@ impl<'a> Collector<'a> {
                     "{} without metadata.name; give it a name",
                     header.kind.short()
                 );
-                return Err(InputError::of_object(&origin, message));
+                let message = self.numbered(&origin, message);
+                return self.refuse(&header.kind, &origin, message);
             }
         }
         Ok(())
+    }
+
+    /// Says which document it is where people cannot see it in the place of an error.
+    fn numbered(&self, origin: &Origin, message: String) -> String {
+        match self.judge {
+            Some(_) => format!("document {}: {message}", origin.document),
+            None => message,
+        }
     }
 }
 
@@ -315,125 +425,4 @@ fn push_items(
         depth,
         inherited: inherited.clone(),
     }));
-}
-
-/// What the first lines of an object say, read leniently so that a broken object can be named.
-struct Header {
-    kind: Kind,
-    namespace: String,
-    name: Option<String>,
-    has_generate_name: bool,
-    assumed_version: bool,
-    /// What is wrong with `apiVersion` or `kind`.
-    problem: Option<String>,
-}
-
-impl Header {
-    fn read(map: &Map<String, Value>, origin: &Origin) -> Result<Self, InputError> {
-        let kind = lenient(map, "kind")
-            .and_then(Value::as_str)
-            .filter(|kind| !kind.is_empty())
-            .ok_or_else(|| {
-                let message = match lenient(map, "kind") {
-                    Some(value) if !value.is_string() => {
-                        format!("kind is {}, not a string", type_name(value))
-                    }
-                    _ => "kind is missing; an object needs apiVersion, kind and metadata.name"
-                        .to_owned(),
-                };
-                InputError::of_object(origin, message)
-            })?;
-        let metadata = lenient(map, "metadata").and_then(Value::as_object);
-        let text = |key: &str| {
-            metadata
-                .and_then(|metadata| lenient(metadata, key))
-                .and_then(text_of)
-        };
-        let mut header = Self {
-            kind: Kind::new(kind),
-            namespace: text("namespace").unwrap_or_default(),
-            name: text("name").filter(|name| !name.is_empty()),
-            has_generate_name: text("generateName").is_some_and(|name| !name.is_empty()),
-            assumed_version: false,
-            problem: None,
-        };
-        header.read_version(kind, lenient(map, "apiVersion"));
-        Ok(header)
-    }
-
-    fn read_version(&mut self, kind: &str, value: Option<&Value>) {
-        match value {
-            Some(Value::String(version)) if !version.is_empty() => {
-                self.kind = Kind::of(version, kind);
-                if version.matches('/').count() > 1
-                    || version.starts_with('/')
-                    || version.ends_with('/')
-                {
-                    // Whatever group that would be, it is not meant.
-                    self.kind = Kind::new(kind);
-                    self.problem = Some(format!(
-                        "apiVersion {:?} is not of the form group/version",
-                        brief(version)
-                    ));
-                } else if let Some(meant) = kinds::meant_by_host(&self.kind) {
-                    let meant = Kind::new(meant);
-                    self.problem = Some(format!(
-                        "kind {} is not known, did you mean {}?",
-                        brief(kind),
-                        meant.short()
-                    ));
-                    self.kind = meant;
-                } else if let Some((group, number)) = version.split_once('/')
-                    && kinds::is_unknown_version(&self.kind, number)
-                {
-                    self.problem = Some(format!(
-                        "apiVersion {:?} is not a version of {kind}; write {group}/v1",
-                        brief(version)
-                    ));
-                } else if !version.contains('/') && !kinds::is_core(kind) {
-                    self.problem = Some(format!(
-                        "{} has no kind {}; correct its apiVersion",
-                        brief(version),
-                        brief(kind)
-                    ));
-                } else if !version.contains('/') && version != "v1" {
-                    self.problem = Some(format!(
-                        "apiVersion {:?} is not a version of {kind}; write v1",
-                        brief(version)
-                    ));
-                }
-            }
-            Some(Value::String(_) | Value::Null) | None => {
-                self.assumed_version = kinds::is_core(kind);
-                if !self.assumed_version {
-                    self.problem = Some(format!(
-                        "apiVersion is missing, and {} is not a core kind; add it",
-                        brief(kind)
-                    ));
-                }
-            }
-            Some(other) => {
-                self.problem = Some(format!("apiVersion is {}, not a string", type_name(other)));
-            }
-        }
-    }
-}
-
-/// The value of a key; if it is missing, of one that differs in case only.
-fn lenient<'m>(map: &'m Map<String, Value>, key: &str) -> Option<&'m Value> {
-    map.get(key).or_else(|| {
-        map.iter()
-            .find(|(other, _)| other.eq_ignore_ascii_case(key))
-            .map(|(_, value)| value)
-    })
-}
-
-/// A string, or what stands in the place of one.
-fn text_of(value: &Value) -> Option<String> {
-    match value {
-        Value::String(text) => Some(text.clone()),
-        Value::Number(number) => Some(number.to_string()),
-        Value::Bool(flag) => Some(flag.to_string()),
-        _ => None,
-    }
 }

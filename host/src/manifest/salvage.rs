@@ -1,0 +1,28 @@
+//! Which object a text was to be that cannot be parsed, from its lines.
+
+/// Kind, namespace and name, as far as lines say them; empty where none does.
+pub(super) fn header(text: &str) -> (&str, &str, &str) {
+    let (mut kind, mut namespace, mut name) = ("", "", "");
+    let mut in_metadata = false;
+    for line in text.lines() {
+        let is_top = !line.starts_with([' ', '\t', '-', '#', '}']);
+        let Some((key, value)) = line.trim().split_once(':') else {
+            continue;
+        };
+        let value = value.trim().trim_matches(['"', '\'', ',']);
+        let key = key.trim_matches('"');
+        match (is_top, key) {
+            (true, "kind") => kind = value,
+            (true, "metadata") => in_metadata = true,
+            (true, _) => in_metadata = false,
+            (false, "name") if in_metadata && name.is_empty() => name = value,
+            (false, "namespace") if in_metadata && namespace.is_empty() => namespace = value,
+            _ => {}
+        }
+    }
+    // Kinds are words; anything else is part of what is wrong.
+    match kind.bytes().all(|c| c.is_ascii_alphanumeric()) && !kind.is_empty() {
+        true => (kind, namespace, name),
+        false => ("", "", ""),
+    }
+}
