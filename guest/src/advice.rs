@@ -89,15 +89,18 @@ fn check_fields(host: &dyn Host, scene: &Scene, findings: &mut Findings) {
         .chain(problems(&scene.templates))
         .chain(pods)
         .collect();
-    for kind in [
-        kinds::POD,
+    let kinds_with_keys = [
         kinds::DEVICE_CLASS,
         kinds::RESOURCE_SLICE,
         kinds::DEVICE_TAINT_RULE,
         kinds::RESOURCE_CLAIM,
         kinds::RESOURCE_CLAIM_TEMPLATE,
         kinds::POD_SCHEDULING_CONTEXT,
-    ] {
+    ];
+    // The keys of pods are the host's business.
+    let has_bad_pods = problems.keys().any(|id| id.kind == kinds::POD);
+    let pods = has_bad_pods.then_some(kinds::POD);
+    for kind in kinds_with_keys.into_iter().chain(pods) {
         for object in scene::objects(host, kind) {
             fields::check(&object, problems.get(&object.id).copied(), findings);
         }

@@ -18,7 +18,7 @@ use std::collections::HashMap;
 
 use serde::Serialize;
 
-use crate::manifest::{Input, Origin};
+use crate::manifest::{Input, ObjectError, Origin};
 use crate::object::{Object, ObjectRef};
 use crate::plugin::{Finding as PluginFinding, Severity};
 use crate::stand_ins::schema::cluster_scoped;
@@ -31,7 +31,7 @@ pub use workloads::Templates;
 pub use yaml_slips::Slips;
 
 /// Findings that a report shows at most.
-const MOST: usize = 20_000;
+const MOST: usize = 50_000;
 
 /// What a finding is about. All of it empty: the input, or what stands at the origin.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -169,15 +169,19 @@ impl Finding {
 
 impl Report {
     /// Sorts, adds where the objects stand, and counts. Of very many findings the worst stay.
-    pub fn new(mut findings: Vec<Finding>, input: &Input, templates: &Templates) -> Self {
-        let origins = Origins::of(input);
+    pub fn new(mut findings: Vec<Finding>, places: &Places, templates: &Templates) -> Self {
+        let origins = places.by_name();
         for finding in &mut findings {
             templates.put_in_place(finding);
             if finding.origin.is_none() {
-                finding.origin = origins.find(&finding.object);
+                let key = finding.object.key();
+                let origin = origins
+                    .get(&key)
+                    .filter(|_| !finding.object.name.is_empty());
+                finding.origin = origin.map(ToString::to_string);
             }
         }
-        consequences::remove(&mut findings, &input.object_errors);
+        consequences::remove(&mut findings, &places.broken);
         let key = |finding: &Finding| (finding.object.clone(), natural(&finding.path));
         findings.sort_by_cached_key(key);
         findings.dedup();
@@ -238,34 +242,35 @@ fn shortened(mut findings: Vec<Finding>) -> Vec<Finding> {
     findings
 }
 
-/// Where objects stand, by kind, namespace and name; `default` and no namespace are the same.
-struct Origins<'i>(HashMap<[&'i str; 3], &'i Origin>);
+/// Where objects stand, without the objects themselves: they take memory, and change hands.
+#[derive(Debug)]
+pub struct Places {
+    read: Vec<(ObjectRef, Origin)>,
+    /// Those that could not be used.
+    broken: Vec<ObjectError>,
+}
 
-impl<'i> Origins<'i> {
-    fn of(input: &'i Input) -> Self {
-        let read = input.objects.iter().map(Object::id).zip(&input.origins);
-        let errors = input.object_errors.iter();
-        let errors = errors.map(|error| (&error.object, &error.origin));
-        let key = |id: &'i ObjectRef| [id.kind.short(), without_default(&id.namespace), &id.name];
-        Self(
-            read.chain(errors)
-                .map(|(id, origin)| (key(id), origin))
-                .collect(),
-        )
+impl Places {
+    /// All objects of the input.
+    pub fn of(input: &Input) -> Self {
+        let ids = input.objects.iter().map(|object| object.id().clone());
+        Self {
+            read: ids.zip(input.origins.iter().cloned()).collect(),
+            broken: input.object_errors.clone(),
+        }
     }
 
-    fn find(&self, subject: &Subject) -> Option<String> {
-        let key = [
-            subject.kind.as_str(),
-            without_default(&subject.namespace),
-            &subject.name,
-        ];
-        Some(
-            self.0
-                .get(&key)
-                .filter(|_| !subject.name.is_empty())?
-                .to_string(),
-        )
+    /// By kind, namespace and name; `default` and no namespace are the same.
+    fn by_name(&self) -> HashMap<[&str; 3], &Origin> {
+        let read = self.read.iter().map(|(id, origin)| (id, origin));
+        let broken = self.broken.iter();
+        let broken = broken.map(|error| (&error.object, &error.origin));
+        read.chain(broken)
+            .map(|(id, origin)| {
+                let key = [id.kind.short(), without_default(&id.namespace), &*id.name];
+                (key, origin)
+            })
+            .collect()
     }
 }
 

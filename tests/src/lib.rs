@@ -21,6 +21,8 @@ mod conformance;
 #[cfg(test)]
 mod contract;
 #[cfg(test)]
+mod devices;
+#[cfg(test)]
 mod end_to_end;
 #[cfg(test)]
 mod explain;

@@ -6,9 +6,13 @@ use serde_json::Value;
 use crate::command::{Finished, dractl_with};
 use crate::schema::check_against;
 
+mod core;
+mod expressions;
+mod one_bad_object;
 mod scenarios;
 mod slips;
 mod text;
+mod versions;
 
 const SCHEMA: &str = include_str!("../../host/schemas/lint.schema.json");
 
@@ -70,15 +74,13 @@ fn a_cluster_in_order_is_not_criticised() {
     assert!(found.is_empty(), "{found:#?}");
 }
 
+/// There is nothing to judge.
 #[test]
 fn what_cannot_be_read_at_all_is_no_finding() {
     for (input, part) in [
-        (
-            "kind: [Pod]\napiVersion: v1\nmetadata: {name: p}\n",
-            "kind is a list, not a string",
-        ),
-        ("{", "standard input:1"),
-        ("", "empty"),
+        (&b""[..], "empty"),
+        (b"# nothing\n", "no Kubernetes object"),
+        (b"\x00\x01\xff\xfe binary", "not UTF-8"),
     ] {
         let finished = dractl_with(&["lint", "-"], input.into());
         assert_eq!(

@@ -42,6 +42,15 @@ fn violations(root: &Value, schema: &Value, value: &Value, path: &str, found: &m
         }
     }
     let Some(properties) = schema.get("properties").and_then(Value::as_object) else {
+        // A map with free keys.
+        if let Some(values) = schema
+            .get("additionalProperties")
+            .filter(|values| values.is_object())
+        {
+            for (name, value) in value.as_object().into_iter().flatten() {
+                violations(root, values, value, &format!("{path}/{name}"), found);
+            }
+        }
         return;
     };
     let Some(object) = value.as_object() else {

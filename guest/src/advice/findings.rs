@@ -7,7 +7,7 @@ use super::{Finding, Severity};
 use crate::host::ObjectRef;
 
 /// Most findings of one severity.
-const MOST: usize = 20_000;
+const MOST: usize = 10_000;
 /// Most bytes of all their texts.
 const MOST_BYTES: usize = 16 << 20;
 

@@ -30,6 +30,8 @@ struct Chain {
     trials: Vec<Trial>,
     /// Devices that all of the class's selectors let through.
     selected: usize,
+    /// Devices that all selectors let through.
+    passed: usize,
 }
 
 #[derive(Default)]
@@ -67,6 +69,8 @@ struct Site<'a> {
     chain: usize,
     class: Option<&'a str>,
     stake: Stake,
+    /// A claim waits for what is selected here.
+    is_needed: bool,
 }
 
 /// An expression at its place, and what came of it.
@@ -116,6 +120,7 @@ impl<'a> Selectors<'a> {
             chain,
             class: None,
             stake: Stake::Class,
+            is_needed: false,
         });
     }
 
@@ -144,6 +149,7 @@ impl<'a> Selectors<'a> {
             chain,
             class: class.map(|_| place.exact.device_class_name.as_str()),
             stake,
+            is_needed,
         });
     }
 
@@ -181,6 +187,7 @@ impl<'a> Selectors<'a> {
                 expressions,
                 of_class,
                 selected: 0,
+                passed: 0,
             });
         }
         chain
@@ -252,6 +259,7 @@ impl<'a> Selectors<'a> {
                 self.one(&expression, published, gaps, findings);
             }
         }
+        self.alternatives(published, gaps, findings);
     }
 
     fn empty_class(
@@ -267,28 +275,63 @@ impl<'a> Selectors<'a> {
         let mut causes = of_class
             .filter_map(|number| self.programs[*number].as_ref().ok())
             .flat_map(|program| causes(program, published));
-        let cause = causes.find(|cause| cause.is_slip);
-        let why = match (&cause, self.first_failure(chain)) {
-            (Some(cause), _) => format!(": {}", cause.message),
-            (None, failure) => failure,
-        };
-        let message = format!("DeviceClass {class} selects none of {}{why}", self.all());
-        let remedy = match cause {
-            Some(cause) => format!("correct the selectors of the class: {}", cause.remedy),
-            None => "look at the selectors of the class, or ask for another class".to_owned(),
-        };
+        if causes.any(|cause| cause.is_slip) {
+            // That was told of the class.
+            return;
+        }
+        let message = format!(
+            "DeviceClass {class} selects none of {}{}",
+            self.all(),
+            self.first_failure(chain)
+        );
+        let remedy = "look at the selectors of the class, or ask for another class";
         let path = format!("{}.deviceClassName", site.path);
         let mut about = findings.about(site.object);
-        match self.is_hopeless(site, published, gaps) {
+        let is_error = site.stake == Stake::Allocation && self.is_hopeless(site, published, gaps);
+        match is_error {
             true => about.error(path, message, remedy),
             false => about.warning(path, message, remedy),
         }
     }
 
+    /// Requests of which no alternative can be had.
+    fn alternatives(&self, published: &Published, gaps: &Gaps, findings: &mut Findings) {
+        let mut requests: BTreeMap<(&ObjectRef, &str), bool> = BTreeMap::new();
+        for site in self
+            .sites
+            .iter()
+            .filter(|site| site.stake == Stake::Alternative)
+        {
+            let Some((request, _)) = site.path.split_once(".firstAvailable[") else {
+                continue;
+            };
+            let chain = &self.chains[site.chain];
+            let fails = chain.trials.iter().any(|trial| trial.failed > 0);
+            let is_hopeless = self.tried > 0
+                && chain.passed == 0
+                && !fails
+                && self.is_sound(chain)
+                && self.is_hopeless(site, published, gaps);
+            *requests.entry((site.object, request)).or_insert(true) &= is_hopeless;
+        }
+        for ((object, path), _) in requests.into_iter().filter(|(_, is_hopeless)| *is_hopeless) {
+            findings.about(object).error(
+                format!("{path}.firstAvailable"),
+                format!("none of {} satisfies any of the alternatives", self.all()),
+                "change the selectors of one of them",
+            );
+        }
+    }
+
+    fn is_sound(&self, chain: &Chain) -> bool {
+        let mut numbers = chain.expressions.iter();
+        numbers.all(|number| self.programs[*number].is_ok())
+    }
+
     /// Whether the claim can never be allocated with the devices that are published: all of them were tried, those of the
     /// drivers in question are there, and nothing else would do.
     fn is_hopeless(&self, site: &Site<'_>, published: &Published, gaps: &Gaps) -> bool {
-        if site.stake != Stake::Allocation || !self.is_complete {
+        if !site.is_needed || !self.is_complete {
             return false;
         }
         let programs = self.chains[site.chain].expressions.iter();
@@ -352,7 +395,9 @@ impl<'a> Selectors<'a> {
             let is_slip = cause.is_some_and(|cause| cause.is_slip);
             match site.stake {
                 Stake::Class | Stake::Alternative if !is_slip => about.hint(path, message, remedy),
-                _ if self.is_hopeless(site, published, gaps) => about.error(path, message, remedy),
+                Stake::Allocation if self.is_hopeless(site, published, gaps) => {
+                    about.error(path, message, remedy);
+                }
                 _ => about.warning(path, message, remedy),
             }
         } else if let Some(cause) = causes.into_iter().find(|cause| cause.is_name) {
@@ -409,6 +454,7 @@ impl Chain {
         if self.expressions.len() == self.of_class {
             self.selected += 1;
         }
+        self.passed += 1;
     }
 
     fn class_is_sound(&self, programs: &[Result<Program, String>]) -> bool {

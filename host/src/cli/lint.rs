@@ -11,7 +11,7 @@ use super::sandbox::Sandbox;
 use super::simulate::said_by_plugin;
 use super::{DONE, NOT_PLACED, Streams, built_in};
 use crate::cluster::{Cluster, Settings};
-use crate::lint::{self, Finding, KnownKinds, Report, Slips, Subject, Templates};
+use crate::lint::{self, Finding, KnownKinds, Places, Report, Slips, Subject, Templates};
 use crate::manifest;
 use crate::plugin::{Component, Plugin, Severity, SharedServices};
 use crate::workloads;
@@ -106,7 +106,9 @@ impl Lint {
             defaults: false,
             ..Settings::default()
         });
-        let loaded = cluster.load(input.objects.clone());
+        let places = Places::of(&input);
+        let unknown = unknown_versions(&input.objects, plugin.description());
+        let loaded = cluster.load(input.objects);
         findings.extend(loaded.into_iter().map(|warning| {
             lint::finding(
                 Severity::Warning,
@@ -117,7 +119,6 @@ impl Lint {
         }));
         cluster.deliver();
         findings.extend(ask(plugin, cluster, streams)?);
-        let unknown = unknown_versions(&input.objects, plugin.description());
         for (id, message) in unknown {
             let subject = Subject::of(&id);
             // The plugin may have told that, with a remedy.
@@ -127,7 +128,7 @@ impl Lint {
                 findings.push(lint::finding(Severity::Error, subject, VERSION, &message));
             }
         }
-        Ok(Report::new(findings, &input, &templates))
+        Ok(Report::new(findings, &places, &templates))
     }
 }
 

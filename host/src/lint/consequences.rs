@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::{Finding, Subject};
 use crate::manifest::ObjectError;
+use crate::plugin::Severity;
 
 /// Removes what follows from objects that could not be used, and from keys of containers that are misspelled.
 pub(super) fn remove(findings: &mut Vec<Finding>, broken: &[ObjectError]) {
@@ -25,10 +26,31 @@ pub(super) fn remove(findings: &mut Vec<Finding>, broken: &[ObjectError]) {
         })
         .map(|finding| finding.object.clone())
         .collect();
+    let unknown: BTreeSet<(Subject, String)> = findings
+        .iter()
+        .filter(|finding| finding.message.starts_with("unknown field"))
+        .filter_map(|finding| {
+            let (place, _) = finding.path.rsplit_once('.')?;
+            Some((finding.object.clone(), place.to_owned()))
+        })
+        .collect();
+    let templates: BTreeSet<Subject> = findings
+        .iter()
+        .filter(|finding| {
+            finding.severity == Severity::Error && finding.path.starts_with("spec.template.")
+        })
+        .map(|finding| finding.object.clone())
+        .collect();
     findings.retain(|finding| {
+        let says = |beginning: &str| finding.message.starts_with(beginning);
         let is_broken = missing(&finding.message).is_some_and(|name| names.contains(name));
-        let is_unused = finding.message.starts_with("no container uses the claim");
-        !is_broken && !(is_unused && misspelled.contains(&finding.object))
+        let is_unused = says("no container uses the claim");
+        let is_incomplete = says("the entry names neither a claim nor a template");
+        let is_of_template = says("spec.template makes no good pod");
+        !(is_broken
+            || is_unused && misspelled.contains(&finding.object)
+            || is_incomplete && unknown.contains(&(finding.object.clone(), finding.path.clone()))
+            || is_of_template && templates.contains(&finding.object))
     });
 }
 

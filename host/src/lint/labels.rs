@@ -21,7 +21,8 @@ pub(super) fn check(metadata: &Value, path: &str, walk: &mut Walk) {
     }
     for (key, value) in annotations.as_object().into_iter().flatten() {
         let path = format!("{path}.annotations[{key}]");
-        if let Some(problem) = wrong_key(key) {
+        // Upstream looks at the key in lower case here.
+        if let Some(problem) = wrong_key(&key.to_ascii_lowercase()) {
             walk.error(&path, problem, KEY_REMEDY);
         }
         not_a_text(value, &path, walk);

@@ -139,7 +139,9 @@ fn resource_name(name: &str, standard: &[&str], path: &str, walk: &mut Walk) {
         return;
     }
     if !name.contains('/') {
-        let remedy = match meant(name, standard.iter().copied()) {
+        // A short name that differs by a letter is another name.
+        let is_slip = |known: &&str| name.len() > 4 || known.eq_ignore_ascii_case(name);
+        let remedy = match meant(name, standard.iter().copied()).filter(is_slip) {
             Some(nearest) => format!("write {nearest}"),
             None => format!(
                 "write one of {}, or an extended resource with its domain, for example example.com/{name}",

@@ -9,8 +9,14 @@ use super::{Found, found};
 use crate::command::dractl;
 use crate::scenarios::shared_folder;
 
-/// Scenarios with an error that `expected.yaml` tells in other words: something that pods need is missing.
-const LACKING: [&str; 2] = ["example-class-missing", "example-claim-not-created-yet"];
+/// Scenarios with an error that `expected.yaml` tells in other words: something that pods need is missing, or no published
+/// device is what a claim asks for.
+const LACKING: [&str; 4] = [
+    "example-class-missing",
+    "example-claim-not-created-yet",
+    "intel-one-flex",
+    "nvidia-cel-nomatch",
+];
 
 /// Name, expectation, findings.
 fn all() -> Vec<(String, Value, Vec<Found>)> {
@@ -91,8 +97,10 @@ fn is_told(problem: &str, findings: &[Found]) -> bool {
         .copied()
         .unwrap_or("Pod");
     findings.iter().any(|found| {
+        // What is missing there may be told where it stands.
+        let is_named = without_indexes(&found.remedy).contains(&without_indexes(path));
         found.object.starts_with(&format!("{kind} "))
-            && without_indexes(&found.path) == without_indexes(path)
+            && (without_indexes(&found.path) == without_indexes(path) || is_named)
     })
 }
 

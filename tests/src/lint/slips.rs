@@ -42,6 +42,60 @@ const WAITS: &str = "Pod default/waits";
 /// Keys that are misspelled or at another place.
 const FIELDS: &[Slip] = &[
     slip(
+        [
+            "          allocationMode: ExactCount\n",
+            "          admin: true\n",
+        ],
+        [TEMPLATE, "spec.spec.devices.requests[1].exactly.admin"],
+        "error",
+        ["unknown field \"admin\"", "write \"adminAccess\""],
+    ),
+    slip(
+        ["          count: 1\n", "          count: \"1\"\n"],
+        [TEMPLATE, "spec.spec.devices.requests[0].exactly.count"],
+        "error",
+        ["expected an integer, found a string", "remove the quotes"],
+    ),
+    slip(
+        ["          count: 1\n", "          nodeSelector: {a: b}\n"],
+        [
+            TEMPLATE,
+            "spec.spec.devices.requests[0].exactly.nodeSelector",
+        ],
+        "error",
+        ["a request does not choose nodes", "move it to the pod"],
+    ),
+    slip(
+        [
+            "  - name: cards\n    resourceClaimTemplateName: pair\n",
+            "  - name: cards\n    resourceClaimTemplate: pair\n",
+        ],
+        [WAITS, "spec.resourceClaims[0].resourceClaimTemplate"],
+        "error",
+        [
+            "unknown field \"resourceClaimTemplate\"",
+            "write \"resourceClaimTemplateName\"",
+        ],
+    ),
+    slip(
+        [
+            "      model:\n        string: small\n",
+            "      model:\n        str: small\n",
+        ],
+        [N1, "spec.devices[1].attributes[model].str"],
+        "error",
+        ["unknown field \"str\"", "write \"string\""],
+    ),
+    slip(
+        [
+            "      - name: large\n        deviceClassName: gpu\n",
+            "      - name: large\n        exactly: {deviceClassName: gpu}\n",
+        ],
+        [EITHER, "spec.devices.requests[0].firstAvailable[0].exactly"],
+        "error",
+        ["an alternative has no exactly", "move its fields up"],
+    ),
+    slip(
         ["      constraints:\n", "      contraints:\n"],
         [TEMPLATE, "spec.spec.devices.contraints"],
         "error",
@@ -611,10 +665,10 @@ const EXPRESSIONS: &[Slip] = &[
             TEMPLATE,
             "spec.spec.devices.requests[0].exactly.selectors[0].cel.expression",
         ],
-        "warning",
+        "error",
         [
             "is true for none of the 3 devices published: no device has gpu.example.com/model \"Large\"",
-            "published are \"large\", \"small\"",
+            "published are \"large\", \"small\"; did you mean \"large\"?",
         ],
     ),
     slip(
@@ -648,7 +702,7 @@ const EXPRESSIONS: &[Slip] = &[
             "spec.spec.devices.requests[0].exactly.selectors[0].cel.expression",
         ],
         "error",
-        ["the expression does not compile", "correct the expression"],
+        ["the expression does not compile", "write == to compare"],
     ),
     slip(
         ["model == \"large\"", "model == large"],
@@ -680,7 +734,7 @@ const EXPRESSIONS: &[Slip] = &[
             TEMPLATE,
             "spec.spec.devices.requests[1].exactly.selectors[0].cel.expression",
         ],
-        "warning",
+        "error",
         ["is true for none of the 3 devices published", ""],
     ),
     slip(
@@ -688,14 +742,11 @@ const EXPRESSIONS: &[Slip] = &[
             "expression: device.driver == \"gpu.example.com\"",
             "expression: device.driver == \"gpu.exampel.com\"",
         ],
-        [
-            TEMPLATE,
-            "spec.spec.devices.requests[0].exactly.deviceClassName",
-        ],
+        ["DeviceClass gpu", "spec.selectors[0].cel.expression"],
         "warning",
         [
-            "DeviceClass gpu selects none of the 3 devices published",
-            "look at the selectors of the class",
+            "no slice is of the driver \"gpu.exampel.com\"",
+            "did you mean \"gpu.example.com\"?",
         ],
     ),
     slip(
@@ -830,6 +881,55 @@ fn check_all(slips: &[Slip]) {
 #[test]
 fn misplaced_keys() {
     check_all(FIELDS);
+}
+
+/// One key at a wrong place is one finding, whatever is missing because of it.
+#[test]
+fn one_cause_is_told_once() {
+    for (from, to) in [
+        (
+            "  - cel:\n      expression: device.driver == \"gpu.example.com\"\n",
+            "  - cel:\n    expression: device.driver == \"gpu.example.com\"\n",
+        ),
+        (
+            "  - name: cards\n    resourceClaimTemplateName: pair\n",
+            "  - name: cards\n    resourceClaimTemplate: pair\n",
+        ),
+        (
+            "      - name: large\n        deviceClassName: gpu\n",
+            "      - name: large\n        exactly: {deviceClassName: gpu}\n",
+        ),
+        (
+            "      - requests: [first, second]\n        matchAttribute: gpu",
+            "      - requests: [first, second]\n        matchAttributes: gpu",
+        ),
+        (
+            "      claims:\n      - name: card\n",
+            "      claim:\n      - name: card\n",
+        ),
+    ] {
+        assert_eq!(CLUSTER.matches(from).count(), 1, "{from}");
+        let found = lint(&CLUSTER.replace(from, to), &[]);
+        assert_eq!(found.len(), 1, "{to}\n{found:#?}");
+        assert!(found[0].message.starts_with("unknown field"), "{found:#?}");
+    }
+}
+
+/// It was there with classic DRA, which ended with v1alpha3.
+#[test]
+fn a_controller_in_a_later_version() {
+    for (version, count) in [("v1alpha3", 0), ("v1beta1", 1)] {
+        let claim = format!(
+            "apiVersion: resource.k8s.io/{version}\nkind: ResourceClaim\nmetadata: {{name: a}}\nspec: {{controller: c, devices: {{requests: [{{name: r, deviceClassName: gpu}}]}}}}\n"
+        );
+        let found = lint(&claim, &["--profile", "1.31"]);
+        let about = found.iter().filter(|found| {
+            found.path == "spec.controller"
+                && found.severity == "error"
+                && found.remedy.contains("resource.k8s.io/v1alpha3")
+        });
+        assert_eq!(about.count(), count, "{version} {found:#?}");
+    }
 }
 
 #[test]

@@ -36,7 +36,7 @@ fn object_path_sentence_and_remedy_within_a_hundred_columns() {
           warning spec.spec.devices.requests[0].exactly.selectors[0].cel.expression
             the expression is true for none of the 3 devices published: no device has gpu.example.com/model
             "Large"
-            -> published are "large", "small"
+            -> published are "large", "small"; did you mean "large"?
 
         ResourceSlice slice-n1 (standard input:25)
           warning spec.pool.resourceSliceCount
