@@ -27,6 +27,7 @@ use crate::object::{Kind, Object};
 pub use error::{InputError, ObjectError, Origin, Warning};
 pub use kinds::{is_slip_of, needed_by_host};
 use objects::Collector;
+pub use objects::Judge;
 pub(crate) use problems::problem_of;
 
 /// Everything that was read.
@@ -63,7 +64,7 @@ pub fn read_leniently<P: AsRef<Path>>(
     inputs: &[P],
     stdin: &mut dyn Read,
     keep: &dyn Fn(&Kind) -> bool,
-    judge: &dyn Fn(&str, &str) -> Option<String>,
+    judge: &Judge<'_>,
     show: &mut dyn FnMut(&str),
 ) -> Result<Input, InputError> {
     read_into(Collector::lenient(keep, judge), inputs, stdin, show)

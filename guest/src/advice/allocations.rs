@@ -14,17 +14,12 @@ const MOST_USERS: usize = 256;
 
 /// All allocated claims.
 pub(super) fn check(scene: &Scene, findings: &mut Findings) {
-    let devices = newest(scene).flat_map(|slice| {
-        let device = |device: &'_ crate::api::Device| {
-            (
-                slice.driver.to_string(),
-                slice.pool.to_string(),
-                device.name.to_string(),
-            )
-        };
-        slice.devices.iter().map(device).collect::<Vec<_>>()
-    });
-    let published: BTreeSet<(String, String, String)> = devices.collect();
+    let mut published: BTreeSet<[&str; 3]> = BTreeSet::new();
+    for slice in newest(scene) {
+        for device in &slice.devices {
+            published.insert([&slice.driver, &slice.pool, &device.name]);
+        }
+    }
     let mut holders: BTreeMap<[&str; 3], &ObjectRef> = BTreeMap::new();
     for (id, claim) in scene.claims.iter().filter_map(|seen| seen.usable()) {
         let mut about = findings.about(id);
@@ -51,11 +46,10 @@ pub(super) fn check(scene: &Scene, findings: &mut Findings) {
             if key.iter().any(|part| part.is_empty()) {
                 continue;
             }
-            let name = key.join("/");
+            let name = || key.join("/");
             let mut about = findings.about(id);
-            let owned = key.map(str::to_owned).into();
-            if !published.is_empty() && !published.contains(&owned) {
-                let message = format!("no slice publishes the device {name}");
+            if !published.is_empty() && !published.contains(&key) {
+                let message = format!("no slice publishes the device {}", name());
                 about.warning(
                     &path,
                     message,
@@ -67,10 +61,12 @@ pub(super) fn check(scene: &Scene, findings: &mut Findings) {
             }
             if let Some(other) = holders.insert(key, id) {
                 let message = match other == id {
-                    true => format!("the claim holds the device {name} twice"),
+                    true => format!("the claim holds the device {} twice", name()),
                     false => format!(
-                        "ResourceClaim {}/{} holds the device {name} as well",
-                        other.namespace, other.name
+                        "ResourceClaim {}/{} holds the device {} as well",
+                        other.namespace,
+                        other.name,
+                        name()
                     ),
                 };
                 about.error(

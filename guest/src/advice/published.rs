@@ -185,6 +185,9 @@ impl Values {
     }
 
     fn insert_text(&mut self, value: &Attribute) {
+        if self.is_cut {
+            return;
+        }
         let text = match value {
             Attribute::Int(int) => int.to_string(),
             Attribute::Bool(bool) => bool.to_string(),

@@ -316,7 +316,7 @@ pub(super) fn values(program: &Program, published: &Published) -> String {
     });
     let known: Vec<String> = known.take(3).collect();
     match known.is_empty() {
-        true => "compare it with what the slices publish".to_owned(),
+        true => format!("drivers that publish are {}", some_of(&published.drivers)),
         false => format!("published: {}", known.join("; ")),
     }
 }

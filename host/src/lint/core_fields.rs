@@ -182,6 +182,9 @@ impl Walk {
         for list in ["initContainers", "containers", "ephemeralContainers"] {
             for (i, container) in entries(&spec[list]) {
                 let path = format!("{path}.{list}[{i}]");
+                if labels::not_a_map(container, &path, self) {
+                    continue;
+                }
                 self.keys(container, &path, CONTAINER);
                 let path = format!("{path}.resources");
                 self.keys(&container["resources"], &path, RESOURCES);
@@ -195,13 +198,20 @@ impl Walk {
                         );
                     }
                 }
-                for (j, claim) in entries(&container["resources"]["claims"]) {
-                    self.keys(claim, &format!("{path}.claims[{j}]"), CONTAINER_CLAIM);
+                let claims = &container["resources"]["claims"];
+                let path = format!("{path}.claims");
+                labels::not_a_list(claims, &path, self);
+                for (j, claim) in entries(claims) {
+                    let path = format!("{path}[{j}]");
+                    labels::not_a_map(claim, &path, self);
+                    self.keys(claim, &path, CONTAINER_CLAIM);
                 }
             }
         }
         for (i, claim) in entries(&spec["resourceClaims"]) {
-            self.keys(claim, &format!("{path}.resourceClaims[{i}]"), POD_CLAIM);
+            let path = format!("{path}.resourceClaims[{i}]");
+            labels::not_a_map(claim, &path, self);
+            self.keys(claim, &path, POD_CLAIM);
         }
     }
 

@@ -44,6 +44,9 @@ pub(super) enum Found {
     Nameless(Nameless),
 }
 
+/// Says of an API version and a kind what is wrong with them.
+pub type Judge<'a> = dyn Fn(&str, &str) -> Option<String> + 'a;
+
 /// Collects the objects of all documents.
 pub(super) struct Collector<'a> {
     keep: &'a dyn Fn(&Kind) -> bool,
@@ -56,7 +59,7 @@ pub(super) struct Collector<'a> {
     /// What is no object, or none with a name; only where that does not end the reading.
     pub nameless: Vec<ObjectError>,
     /// What is wrong with an API version and kind; `None`: reading ends with the first object that cannot be named.
-    judge: Option<&'a dyn Fn(&str, &str) -> Option<String>>,
+    judge: Option<&'a Judge<'a>>,
 }
 
 /// A value that waits to be looked at.
@@ -82,10 +85,7 @@ impl<'a> Collector<'a> {
     }
 
     /// The same, which goes on after what cannot be read, and asks of each object whether API version and kind can be meant.
-    pub(super) fn lenient(
-        keep: &'a dyn Fn(&Kind) -> bool,
-        judge: &'a dyn Fn(&str, &str) -> Option<String>,
-    ) -> Self {
+    pub(super) fn lenient(keep: &'a dyn Fn(&Kind) -> bool, judge: &'a Judge<'a>) -> Self {
         Self {
             judge: Some(judge),
             ..Self::new(keep)
@@ -118,8 +118,8 @@ impl<'a> Collector<'a> {
         }
         self.seen += 1;
         let place = match (broken.error.line, broken.error.column) {
-            (Some(line), Some(column)) => format!(" (line {line}, column {column})"),
-            (Some(line), None) => format!(" (line {line})"),
+            (Some(line), Some(column)) => format!(" at line {line}, column {column}"),
+            (Some(line), None) => format!(" at line {line}"),
             _ => String::new(),
         };
         let (kind, namespace, name) = salvage::header(&broken.text);
@@ -136,7 +136,7 @@ impl<'a> Collector<'a> {
                 line: broken.line,
             },
             message: format!(
-                "document {} cannot be read: {}{place}",
+                "document {} cannot be read{place}: {}",
                 broken.number, broken.error.message
             ),
         });

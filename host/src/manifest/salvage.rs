@@ -13,7 +13,11 @@ pub(super) fn header(text: &str) -> (&str, &str, &str) {
         let key = key.trim_matches('"');
         match (is_top, key) {
             (true, "kind") => kind = value,
-            (true, "metadata") => in_metadata = true,
+            (true, "metadata") => {
+                in_metadata = true;
+                name = in_braces(value, "name");
+                namespace = in_braces(value, "namespace");
+            }
             (true, _) => in_metadata = false,
             (false, "name") if in_metadata && name.is_empty() => name = value,
             (false, "namespace") if in_metadata && namespace.is_empty() => namespace = value,
@@ -25,4 +29,13 @@ pub(super) fn header(text: &str) -> (&str, &str, &str) {
         true => (kind, namespace, name),
         false => ("", "", ""),
     }
+}
+
+/// The value of a key in `{key: value, ...}`.
+fn in_braces<'t>(text: &'t str, key: &str) -> &'t str {
+    let pieces = text.split(['{', '}', ',']);
+    let pairs = pieces.filter_map(|piece| piece.split_once(':'));
+    let trimmed = |text: &'t str| text.trim().trim_matches(['"', '\'']);
+    let mut values = pairs.filter(|(other, _)| trimmed(other) == key);
+    values.next().map_or("", |(_, value)| trimmed(value))
 }

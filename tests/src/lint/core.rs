@@ -295,6 +295,25 @@ fn nodes_and_labels() {
     assert!(right.is_empty(), "{right:#?}");
 }
 
+/// Entries of another form than the API's.
+#[test]
+fn lists_and_mappings() {
+    for (spec, path, message) in [
+        ("containers: [5]", "spec.containers[0]", "not a mapping"),
+        (
+            "containers: [{name: c, resources: {claims: x}}]",
+            "spec.containers[0].resources.claims",
+            "not a list",
+        ),
+    ] {
+        let found = lint(
+            &format!("apiVersion: v1\nkind: Pod\nmetadata: {{name: p}}\nspec: {{{spec}}}\n"),
+            &[],
+        );
+        one_error(&found, path, [message, ""]);
+    }
+}
+
 /// The same in a template, told of the workload.
 #[test]
 fn templates() {

@@ -48,6 +48,11 @@ fn each_kind_of_bad_object() {
             "document 13 cannot be read",
         ),
         (
+            "apiVersion: v1\nkind: Pod\nmetadata: {namespace: ns, name: flow}\nspec: {a: [}",
+            "Pod ns/flow",
+            "document 13 cannot be read at line 242, column 11: not valid YAML",
+        ),
+        (
             "apiVersion: v1\nkind: Pod\nmetadata:\n  name: torn\n  name: torn",
             "Pod default/torn",
             "document 13 cannot be read",
