@@ -17,7 +17,7 @@ pub struct Refusal {
     pub pod: String,
     /// The node.
     pub node: String,
-    /// Devices that the plugin names, each with its reason: at most 8 per reason.
+    /// Devices that the plugin names, each with its reason: at most 128 per reason.
     pub devices: Vec<DeviceRefusal>,
     /// All reasons in one sentence.
     pub text: String,
