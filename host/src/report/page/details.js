@@ -264,7 +264,7 @@ function overview() {
       ['/', 'search; words narrow it, node:gpu-a or pod:train too'],
       ['Tab', 'search, pods, devices, details'],
       ['arrows', 'from pod to pod, from device to device'],
-      ['Enter', 'choose: a pod shows its devices, a device its holder'],
+      ['Enter', 'choose: a pod shows its devices, a device its holder; the line above some nodes shows them all'],
       ['Escape', 'clear the search, then the choice'],
     ])),
   ];

@@ -115,12 +115,11 @@ class DeviceMap {
     const device = before?.cells[this.active.device]?.device;
     Object.assign(this, { rows: [], lines: [] });
     const sections = this.sections();
-    const lines = Math.floor(this.box.clientHeight / ROW_HEIGHT) - sections.length;
-    this.most = lanes * Math.max(PREVIEW, Math.floor(lines / sections.length));
+    this.shareOut(sections);
     for (const section of sections) {
       if (section.group) this.add({ section, cells: [], width: this.layout.width, label: this.layout.width, height: HEAD_HEIGHT }, 0);
-      const most = this.isOpen(section, sections) ? section.nodes.length : this.most;
-      section.nodes.slice(0, most).forEach((node, index) => this.add(this.nodeRow(node), index % lanes));
+      const shown = section.folds && !section.group.open ? section.preview : section.nodes.length;
+      section.nodes.slice(0, shown).forEach((node, index) => this.add(this.nodeRow(node), index % lanes));
     }
     if (this.pools.length) this.lines.push({ rows: [], height: 36, heading: 'Devices that are not one node\u2019s own' });
     this.pools.forEach((group) => this.add(this.poolRow(group), 0));
@@ -156,12 +155,17 @@ class DeviceMap {
     return [...sections, { nodes: [...wanted] }].filter(({ nodes }) => nodes.length);
   }
 
-  isOpen({ group, nodes }, sections) {
-    return !group || sections.length === 1 || group.open || !this.folds(nodes);
-  }
-
-  folds(nodes) {
-    return !this.hits && !this.list.printing && nodes.length > this.most;
+  /** How many nodes of each section are shown at first: some of each, and of the nearest as many as there is room for. */
+  shareOut(sections) {
+    const { lanes } = this.layout;
+    const least = ({ nodes }) => Math.min(PREVIEW, Math.ceil(nodes.length / lanes));
+    let left = Math.floor(this.box.clientHeight / ROW_HEIGHT) - sections.reduce((sum, section) => sum + 1 + least(section), 0);
+    for (const section of sections) {
+      const more = Math.max(0, Math.min(left, Math.ceil(section.nodes.length / lanes) - PREVIEW));
+      left -= more;
+      section.preview = lanes * (PREVIEW + more);
+      section.folds = section.group && sections.length > 1 && !this.hits && !this.list.printing && section.nodes.length > section.preview;
+    }
   }
 
   toggle({ group }) {
@@ -233,7 +237,7 @@ class DeviceMap {
     const count = nodes.length < all ? `${nodes.length} of ${plural(all, 'node')}` : plural(all, 'node');
     const button = this.renderLabel(row, count, group.text, group.fits ? 'good' : 'bad');
     button.classList.add('fold');
-    if (this.folds(nodes) && nodes.length < this.nodes.length) button.setAttribute('aria-expanded', group.open ? 'true' : 'false');
+    if (row.section.folds) button.setAttribute('aria-expanded', group.open ? 'true' : 'false');
     return button;
   }
 
@@ -318,7 +322,7 @@ class DeviceMap {
   choose() {
     const row = this.rows[this.active.row];
     if (row.section) {
-      if (this.folds(row.section.nodes)) this.toggle(row.section);
+      if (row.section.folds) this.toggle(row.section);
       return;
     }
     const chosen = this.active.device < 0 ? row.node || row.cells[0]?.device : row.cells[this.active.device].device;
@@ -430,7 +434,7 @@ function statusOf(node, pod) {
   const why = whyOf(pod);
   const refused = why?.said.get(node) || (pod.reasons || []).find(({ nodes }) => inRanges(nodes, node.index))?.message;
   if (refused) return { text: `\u00d7 ${refused}`, kind: 'bad' };
-  if (inRanges(pod.feasible, node.index)) return { text: '\u2713 also fitted', kind: 'good' };
   if (why?.groups.some(({ fits, nodes }) => fits && inRanges(nodes, node.index))) return { text: '\u2713 would fit', kind: 'good' };
+  if (inRanges(pod.feasible, node.index)) return { text: '\u2713 also fitted', kind: 'good' };
   return { text: free, kind: '' };
 }
