@@ -332,7 +332,11 @@ fn keys_lead_everywhere() {
         json!({"outline": "solid", "title": "gpu-0", "chosen": "too-large", "stops": [1, 1]})
     );
     press(&mut tab, "Escape");
-    assert_eq!(tab.run("return text('#details h2')"), "Overview");
+    assert_eq!(
+        tab.run("return [text('#details h2'), focused(), texts('#grid .node .name')]"),
+        json!(["Overview", "gpu-0", ["n1", "n2", "net.example.com fabric"]]),
+        "the groups are gone, and the focus is where it was"
+    );
     for key in ["/", "x", "/"] {
         press(&mut tab, key);
     }
@@ -648,6 +652,24 @@ fn without_scripts_the_pods_are_in_a_table() {
         sentences.contains(&json!("2 pods: 1 scheduled, 1 unschedulable")),
         "{sentences:?}"
     );
+}
+
+/// A window that grows shows more, without a scroll.
+#[test]
+fn a_higher_window_is_filled() {
+    let Some(mut tab) = Tab::open(&large(200, 8), World::default()) else {
+        return;
+    };
+    let mut seen = |height| {
+        tab.resize(1400, height);
+        tab.run("await frame(); return [texts('.pod').length, texts('#grid .node').length];")
+    };
+    // A pod has 42 pixels, a line of nodes 35.
+    let (low, high) = (seen(300), seen(1200));
+    assert!(low[0].as_u64() < Some(20), "{low}");
+    assert_eq!(high[0], 20);
+    assert!(high[1].as_u64() > low[1].as_u64(), "{low}, then {high}");
+    assert_eq!(tab.complaints(), [""; 0]);
 }
 
 /// All rows are printed, not only those in sight.

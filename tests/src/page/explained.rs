@@ -317,6 +317,11 @@ fn groups_of_nodes_open_by_keyboard() {
     press(&mut tab, "Enter");
     let closed = tab.run(&format!("{rows} return [rows(), focused()]"));
     assert_eq!(closed, json!([shown, near]));
+    // A higher window has room for more of the nearest; the focus is where it was.
+    tab.resize(1400, 1400);
+    let higher = tab.run(&format!("{rows} await frame(); return [rows(), focused()]"));
+    assert!(higher[0].as_u64() > Some(shown), "{shown}, then {higher}");
+    assert_eq!(higher[1], near);
     // A search shows what it finds, folded or not, and counts it.
     let found = tab.run(&format!(
         "{rows} await type('node:n149'); const found = [rows(), texts('.node .name')]; await type(''); return found;"
@@ -325,7 +330,8 @@ fn groups_of_nodes_open_by_keyboard() {
     // What is chosen from the list is shown even if it was folded away.
     let last = tab.run(
         "const card = all('#details details.card')[1]; card.open = true; card.querySelector('details').open = true;
-        [...card.querySelectorAll('.go')].pop().click(); await frame();
+        const link = [...card.querySelectorAll('.go')].pop();
+        link.focus(); link.click(); await frame();
         return [text('#details h2'), texts('.node .name').includes('n149'), focused()];",
     );
     assert_eq!(last, json!(["n149", true, "Details"]));

@@ -70,7 +70,11 @@ class DeviceMap {
 
   resize() {
     const width = this.box.clientWidth - 24;
-    if (this.layout && this.layout.width === width) return;
+    if (this.layout && this.layout.width === width) {
+      // A higher box has room for more of each group.
+      if (this.height !== this.box.clientHeight && this.rows.some(({ section }) => section)) requestAnimationFrame(() => this.arrange());
+      return;
+    }
     this.layout = layOut(width);
     this.drawDrivers();
     this.arrange();
@@ -111,6 +115,7 @@ class DeviceMap {
   /** Nodes and pools become rows, rows become lines. What Tab leads to stays, if that is wanted. */
   arrange(stays = true) {
     const { lanes } = this.layout;
+    const focused = this.box.contains(document.activeElement);
     const before = stays ? this.rows[this.active.row] : undefined;
     const device = before?.cells[this.active.device]?.device;
     Object.assign(this, { rows: [], lines: [] });
@@ -130,6 +135,7 @@ class DeviceMap {
     this.box.setAttribute('aria-rowcount', this.rows.length);
     this.list.reset(this.lines.length);
     if (!this.rows.length) this.list.rows.replaceChildren(el('p', { class: 'none' }, 'No node or device matches.'));
+    else if (focused) this.focus(this.active.row, this.active.device);
   }
 
   add(row, lane) {
@@ -158,8 +164,9 @@ class DeviceMap {
   /** How many nodes of each section are shown at first: some of each, and of the nearest as many as there is room for. */
   shareOut(sections) {
     const { lanes } = this.layout;
+    this.height = this.box.clientHeight;
     const least = ({ nodes }) => Math.min(PREVIEW, Math.ceil(nodes.length / lanes));
-    let left = Math.floor(this.box.clientHeight / ROW_HEIGHT) - sections.reduce((sum, section) => sum + 1 + least(section), 0);
+    let left = Math.floor(this.height / ROW_HEIGHT) - sections.reduce((sum, section) => sum + 1 + least(section), 0);
     for (const section of sections) {
       const more = Math.max(0, Math.min(left, Math.ceil(section.nodes.length / lanes) - PREVIEW));
       left -= more;
@@ -171,7 +178,6 @@ class DeviceMap {
   toggle({ group }) {
     group.open = !group.open;
     this.arrange();
-    this.focus(this.active.row, -1);
   }
 
   /** Opens the section that has a node. */

@@ -25,9 +25,10 @@ function choose(chosen) {
   // A device or a node leaves the pod marked: the question may be why that pod did not get it.
   if (!chosen || chosen.kind === 'pod') state.pod = chosen;
   if (before !== state.pod && [before, state.pod].some((pod) => whyOf(pod)?.groups.length)) {
-    map.arrange(get('grid').contains(document.activeElement));
+    const inside = get('grid').contains(document.activeElement);
+    map.arrange(inside);
     // The nearest nodes come first.
-    get('grid').scrollTop = 0;
+    if (!inside) get('grid').scrollTop = 0;
   }
   reveal(chosen);
   draw();
