@@ -221,6 +221,14 @@ fn all_pods_are_for_the_page_alone() {
     }
 }
 
+#[test]
+fn the_same_input_gives_the_same_page() {
+    for arguments in [&["too-large"][..], &["--all"]] {
+        let [first, second] = [0, 1].map(|_| page_about(arguments, &small()));
+        assert_eq!(first, second);
+    }
+}
+
 /// The pods ahead have devices then, and are told by what became of them.
 #[test]
 fn after_the_queue_the_map_is_that_of_the_end() {
