@@ -70,6 +70,7 @@ function describePod(pod) {
     el('p', {}, verdict(pod.verdict), pod.node && ' on ', pod.node && goNode(pod.node)),
     why && el('p', { class: 'answer' }, why.summary.join(' ')),
     message && el('p', { class: 'message' }, message),
+    pod.verdict === 'pending' && el('p', { class: 'quiet' }, 'Not asked about: explain it by its name, or all pods with --all.'),
     ...[...new Set([...(why?.notes || []), ...(pod.warnings || [])])].map((text) => el('p', { class: 'hint' }, text)),
     ...section('To make it fit', (why?.nearest || []).map(remedy)),
     ...section('Nodes by reason, the nearest to fitting first', folded((why?.groups || []).map((group, index) => groupCard(group, why, index === 0)))),
