@@ -14,12 +14,12 @@ use super::simulate::said_by_plugin;
 use super::{DONE, Streams};
 use crate::cluster::Cluster;
 use crate::explain::target::{self, Target};
-use crate::explain::{Answer, Question, Standing, ask};
+use crate::explain::{Question, Standing, ask};
 use crate::object::{Kind, Object};
 use crate::plugin::{Component, Plugin, SharedServices};
 use crate::report::claims::{as_if_pending, claims_of};
 use crate::report::collect;
-use crate::report::explain::{self, Explained, refusals, text, unusable};
+use crate::report::explain::{self, Explained, Refusal, text, unusable};
 use crate::report::{ClaimReport, PodReport, Report, WarningReport, json, page, table};
 use crate::scheduler::outcome::PodOutcome;
 
@@ -176,7 +176,7 @@ impl Explain {
             report.pods.extend(asked.reported);
             explained.push(page::Explanation {
                 explained: asked.explained,
-                refusals: asked.answer.as_ref().map(refusals).unwrap_or_default(),
+                refusals: asked.refusals,
             });
             if let Some(after) = asked.cluster.filter(|_| self.after_queue) {
                 cluster = after;
@@ -229,8 +229,8 @@ struct Asking<'a> {
 struct Asked {
     explained: Explained,
     warnings: Vec<WarningReport>,
-    /// None for a pod that cannot be read.
-    answer: Option<Answer>,
+    /// None are asked for but by the page.
+    refusals: Vec<Refusal>,
     /// What became of it, and of those ahead of it.
     reported: Vec<PodReport>,
     /// As it is afterwards.
@@ -246,7 +246,7 @@ impl Asking<'_> {
             return Ok(Asked {
                 explained: unusable(outcome, name, &cluster),
                 warnings: Vec::new(),
-                answer: None,
+                refusals: Vec::new(),
                 reported: pod_reports([outcome], &cluster),
                 cluster: None,
             });
@@ -278,7 +278,14 @@ impl Asking<'_> {
             object: note.object.clone(),
             message: note.message.clone(),
         }));
-        let mut explained = explain::collect(&answer, &locked, &before, &self.explain.nodes);
+        let asked = &self.explain.nodes;
+        let (mut explained, refusals) = match self.explain.output {
+            Output::Html => explain::collect_with_refusals(&answer, &locked, &before, asked),
+            _ => (
+                explain::collect(&answer, &locked, &before, asked),
+                Vec::new(),
+            ),
+        };
         explained.notes.splice(0..0, target.remark.clone());
         let ahead = answer.ahead.iter();
         let ahead = ahead.filter_map(|earlier| earlier.outcome.as_ref());
@@ -288,7 +295,7 @@ impl Asking<'_> {
         Ok(Asked {
             explained,
             warnings,
-            answer: Some(answer),
+            refusals,
             reported,
             cluster: cluster.map(|it| it.into_inner().unwrap_or_else(PoisonError::into_inner)),
         })

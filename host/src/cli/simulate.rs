@@ -16,7 +16,7 @@ use crate::cycle::Strategy;
 use crate::explain::afterwards;
 use crate::plugin::{Component, LogLevel, Plugin, SharedServices};
 use crate::report::collect::{Measured, collect};
-use crate::report::explain::{self, Explained, refusals};
+use crate::report::explain::{self, Explained};
 use crate::report::table::{self, Detail};
 use crate::report::{Report, WarningReport, json, objects, page};
 use crate::scheduler::chooser::OneAtATime;
@@ -212,14 +212,15 @@ fn explanations(
     let name = &plugin.description().name;
     let explanations = refused.map(|outcome| {
         let answer = afterwards(scheduler, outcome, name, &mut advisor);
-        let explained = explain::collect(&answer, &lock(cluster), &[], &[]);
+        let (explained, refusals) =
+            explain::collect_with_refusals(&answer, &lock(cluster), &[], &[]);
         page::Explanation {
             explained: Explained {
                 // The report has the warnings, and the attempt saw another state than there is now.
                 notes: Vec::new(),
                 ..explained
             },
-            refusals: refusals(&answer),
+            refusals,
         }
     });
     Ok(explanations.collect())

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::explain::Answer;
+use crate::object::Object;
 
 use super::document::Document;
+use super::node::View;
 use super::phrase::Phrase;
 use super::reasons;
-use super::views_of;
 
 /// A node that cannot take a pod.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -36,16 +36,16 @@ pub struct DeviceRefusal {
 }
 
 /// One for each node that does not fit, by name.
-pub fn refusals(answer: &Answer) -> Vec<Refusal> {
-    let id = answer.pod.id();
-    let refused = views_of(answer).filter(|view| !view.found.is_empty());
+pub fn of(pod: &Object, views: &[View]) -> Vec<Refusal> {
+    let id = pod.id();
+    let refused = views.iter().filter(|view| !view.found.is_empty());
     let refusals = refused.map(|view| {
         let phrases = view.found.iter().map(|found| found.phrase.clone());
         Refusal {
             pod: format!("{}/{}", id.namespace, id.name),
             text: Phrase::joined(phrases, "; ").to_string(),
             devices: view.document.as_ref().map(devices).unwrap_or_default(),
-            node: view.name,
+            node: view.name.clone(),
         }
     });
     refusals.collect()
