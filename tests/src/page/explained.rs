@@ -84,9 +84,9 @@ fn a_pod_that_fits_is_shown_where_it_would_run() {
     };
     let result = tab.run(&format!(
         "{SEEN} const before = seen();
-        const free = all('#grid .mine.free').length, status = text('.chosen .about'), summary = text('#summary');
+        const free = all('#grid .mine.free').length, status = text('.chosen .about'), summary = text('#summary'), would = texts('#details .go[data-go=device]');
         await click('#grid .mine');
-        return {{before, free, status, summary, device: text('#details')}};"
+        return {{before, free, status, summary, would, device: text('#details')}};"
     ));
     assert_eq!(tab.complaints(), [""; 0]);
     let before = &result["before"];
@@ -97,6 +97,7 @@ fn a_pod_that_fits_is_shown_where_it_would_run() {
     );
     assert_eq!(result["status"], "\u{2713} would run here");
     assert_eq!(result["summary"], "1 pod explained: scheduled");
+    assert_eq!(result["would"], json!(["gpu-0", "gpu-1", "gpu-2", "gpu-3"]));
     // It needs four, and n2 has three left.
     assert_eq!(
         before["groups"],

@@ -64,6 +64,7 @@ function describePod(pod) {
   const attempts = pod.attempts > 1 ? `, ${pod.attempts} attempts` : '';
   const feasible = [...namesIn(pod.feasible)];
   const why = whyOf(pod);
+  const would = pod.devices.filter(({ held }) => !held.length);
   const message = pod.verdict !== 'scheduled' && pod.message && `${[pod.at, pod.code].filter(Boolean).join(' \u00b7 ')}: ${pod.message}`;
   return [
     el('h2', {}, pod.id),
@@ -74,6 +75,7 @@ function describePod(pod) {
     ...[...new Set([...(why?.notes || []), ...(pod.warnings || [])])].map((text) => el('p', { class: 'hint' }, text)),
     ...section('To make it fit', (why?.nearest || []).map(remedy)),
     ...section('Nodes by reason, the nearest to fitting first', folded((why?.groups || []).map((group, index) => groupCard(group, why, index === 0)))),
+    ...section('Would get', would.length > 0 && names(would.map((device) => goDevice(device)))),
     ...section('Claims', pod.entries.map((entry) => claimCard(entry, pod))),
     // With the reasons above this says nothing new.
     ...(why?.groups.length ? [] : section(pod.node ? 'Refused elsewhere' : 'Reasons', (pod.reasons || []).map(reasonCard))),

@@ -39,7 +39,7 @@ function layOut(width) {
     Object.assign(column, { x, perLine: Math.floor(column.width / PITCH) });
     x += column.width + GAP;
   }
-  const lanes = Math.max(1, Math.min(6, Math.floor((width + LANE_GAP) / (x + LANE_GAP))));
+  const lanes = Math.max(1, Math.min(6, page.nodes.length, Math.floor((width + LANE_GAP) / (x + LANE_GAP))));
   // What is left over goes to the names, below which reasons stand.
   const spare = Math.floor((width + LANE_GAP) / lanes) - LANE_GAP - x;
   const extra = Math.max(0, Math.min(spare, MORE_LABEL));
