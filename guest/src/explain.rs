@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::allocator::selectors::Selectors;
-use crate::allocator::survey::{self, Answer, PoolFacts, PoolState, Survey};
+use crate::allocator::survey::{self, Answer, PoolFacts, PoolState, Survey, Together};
 use crate::allocator::{Inventory, Outcome, Progress, Watcher};
 use crate::api::{AllocationResult, Node, Pod, Reach, ResourceSlice};
 use crate::cycle::{Scope, State};
@@ -25,6 +25,7 @@ mod requests;
 mod selectors;
 #[cfg(test)]
 mod tests;
+mod together;
 mod words;
 
 use self::selectors::{Expressions, Published};
@@ -95,6 +96,7 @@ pub fn explain(
         holders: OnceCell::new(),
         drivers: drivers(&instance.view.inventory),
         bytes_left: MOST_BYTES_TOGETHER,
+        steps_left: together::MOST_STEPS_TOGETHER,
     };
     claims::ask(&mut pod.facts, instance);
     nodes
@@ -133,6 +135,8 @@ struct OnePod<'a> {
     drivers: BTreeMap<Arc<str>, Vec<Unreachable>>,
     /// Of [`MOST_BYTES_TOGETHER`].
     bytes_left: usize,
+    /// Of [`together::MOST_STEPS_TOGETHER`].
+    steps_left: u64,
 }
 
 impl OnePod<'_> {
@@ -146,7 +150,8 @@ impl OnePod<'_> {
             ..Report::default()
         };
         let node = slot.and_then(|slot| instance.view.node(slot)).cloned();
-        self.tell_claims(instance, node.as_ref(), progress.as_ref(), &mut report);
+        let node = slot.zip(node.as_ref());
+        self.tell_claims(instance, node, progress.as_ref(), &mut report);
         report
     }
 
@@ -185,16 +190,16 @@ impl OnePod<'_> {
     fn tell_claims(
         &mut self,
         instance: &mut Instance,
-        node: Option<&Node>,
+        node: Option<(Slot, &Node)>,
         progress: Option<&Progress>,
         report: &mut Report,
     ) {
         let mut claims: Vec<Claim> = self
             .facts
             .iter()
-            .map(|facts| facts.on(node, &self.state))
+            .map(|facts| facts.on(node.map(|(_, node)| node), &self.state))
             .collect();
-        if let Some(node) = node {
+        if let Some((slot, node)) = node {
             let profile = instance.profile().clone();
             let inventory = &instance.view.inventory;
             let gathered = self.survey.gather(node, inventory, &profile);
@@ -208,7 +213,8 @@ impl OnePod<'_> {
             report.unreachable = self.unreachable(&pools);
             report.pools = pools.iter().take(MOST_POOLS).map(pool).collect();
             let answers = self.answers(instance);
-            self.tell_requests(instance, &answers, &mut claims);
+            let together = self.together(instance, (slot, report), progress, &answers);
+            report.together = self.tell_requests(instance, &answers, together, &mut claims);
         }
         if let Some((claim, request)) = progress.and_then(|progress| progress.exhausted.as_ref()) {
             tell_budget(
@@ -250,8 +256,9 @@ impl OnePod<'_> {
         &mut self,
         instance: &Instance,
         answers: &[Vec<Answer>],
+        together: Option<Together>,
         claims: &mut [Claim],
-    ) {
+    ) -> Option<report::Together> {
         let (view, profile) = (&instance.view, instance.profile());
         let (host, holders) = (self.host, &self.holders);
         self.expressions.turn();
@@ -308,6 +315,7 @@ impl OnePod<'_> {
             }
         }
         self.bytes_left -= most - left;
+        together.map(|found| together::told(&found, &self.facts, answers, &telling))
     }
 
     fn unreachable(&self, pools: &[PoolFacts]) -> Vec<Unreachable> {

@@ -22,6 +22,32 @@ pub struct Report {
     pub claims: Vec<Claim>,
     pub pools: Vec<Pool>,
     pub unreachable: Vec<Unreachable>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub together: Option<Together>,
+}
+
+/// What cannot be had together.
+#[derive(Clone, Debug, Serialize)]
+#[allow(missing_docs, reason = "documented in the schema")]
+pub struct Together {
+    pub requests: Vec<Stuck>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub constraints: Vec<Tied>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub counters: Vec<Reason>,
+    pub needed: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub most: Option<u64>,
+}
+
+/// A constraint by name.
+#[derive(Clone, Debug, Serialize)]
+#[allow(missing_docs, reason = "documented in the schema")]
+pub struct Tied {
+    pub claim: String,
+    pub index: usize,
+    pub attribute: String,
+    pub distinct: bool,
 }
 
 /// The decision.
@@ -63,7 +89,7 @@ pub struct Search {
     pub stuck: Option<Stuck>,
 }
 
-/// Where it stood.
+/// A request by name.
 #[derive(Clone, Debug, Serialize)]
 #[allow(missing_docs, reason = "documented in the schema")]
 pub struct Stuck {
@@ -283,11 +309,14 @@ pub struct Taint {
 
 /// A counter.
 #[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
 #[allow(missing_docs, reason = "documented in the schema")]
 pub struct Counter {
     pub set: String,
     pub name: String,
     pub needed: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub needed_at_most: Option<String>,
     pub left: String,
     pub total: String,
 }

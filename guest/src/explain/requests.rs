@@ -222,7 +222,15 @@ impl Telling<'_> {
                 let names: Vec<DeviceName> = names.collect();
                 reason.holders = (self.holders)().of(names.iter());
             }
-            (_, Fate::Counter(counter, needed)) => self.counter(&mut reason, *counter, *needed),
+            (_, Fate::Counter(counter, _)) => {
+                let needed = positions
+                    .iter()
+                    .filter_map(|at| answer.fates.get(*at)?.needed());
+                let needed: Vec<i128> = needed.collect();
+                let least = needed.iter().min().copied().unwrap_or_default();
+                let most = needed.iter().max().copied().unwrap_or_default();
+                self.counter(&mut reason, *counter, (least, most));
+            }
             (_, Fate::ConstraintAlone(index)) => {
                 let constraint = claim.constraints.get(*index).and_then(Option::as_ref);
                 reason.index = Some(*index);
@@ -233,7 +241,8 @@ impl Telling<'_> {
         reason
     }
 
-    fn devices(&self, positions: &[usize]) -> Vec<String> {
+    /// Devices by name, as many as are told.
+    pub fn devices(&self, positions: &[usize]) -> Vec<String> {
         let devices = positions.iter().take(MOST_DEVICES);
         devices
             .map(|position| words::name(&self.survey.found(*position, self.inventory).to_string()))
@@ -269,14 +278,17 @@ impl Telling<'_> {
         reason.hints = self.published.hints(part, positions, failed);
     }
 
-    fn counter(&self, reason: &mut Reason, counter: u32, needed: i128) {
+    /// Tells of a counter: what it has, what devices take of it at least and at most, and who holds some.
+    pub fn counter(&self, reason: &mut Reason, counter: u32, (least, most): (i128, i128)) {
         let Some(facts) = self.survey.counter(counter, self.inventory) else {
             return;
         };
+        reason.pool = Some(words::name(&facts.pool));
         reason.counter = Some(Counter {
             set: words::name(&facts.set),
             name: words::name(&facts.name),
-            needed: words::quantity(needed),
+            needed: words::quantity(least),
+            needed_at_most: (most > least).then(|| words::quantity(most)),
             left: words::quantity(facts.left.unwrap_or(0)),
             total: words::quantity(facts.total),
         });

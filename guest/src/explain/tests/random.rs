@@ -220,6 +220,7 @@ fn check(answer: &Value, case: &str) -> &'static str {
             "{case}: {answer:#}"
         );
     }
+    assert!(answer["together"].is_null(), "{case}: {answer:#}");
     for blocks in all(answer, "/claims/*/constraints/*/blocks") {
         assert_eq!(blocks, false, "{case}: {answer:#}");
     }

@@ -125,7 +125,7 @@ fn counters_and_who_took_of_them() {
     let answer = asking(json!([request("r", 1, &[])]), vec![a, b, other]).explain(CURRENT, "n1");
     assert_eq!(
         reasons(&answer)[1],
-        json!({"type": "counter", "count": 1, "devices": ["gpu.example.com/a/d1"],
+        json!({"type": "counter", "count": 1, "devices": ["gpu.example.com/a/d1"], "pool": "gpu.example.com/a",
             "counter": {"set": "board", "name": "memory", "needed": "20Gi", "left": "10Gi", "total": "40Gi"},
             "holders": [{"claim": "ns/other", "count": 1, "inFlight": false, "pods": ["ns/x"]}]})
     );
