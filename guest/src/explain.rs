@@ -9,9 +9,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::allocator::selectors::Selectors;
-use crate::allocator::survey::{self, Answer, PoolFacts, PoolState, Survey, Together};
-use crate::allocator::{Inventory, Outcome, Progress, Watcher};
-use crate::api::{AllocationResult, Node, Pod, Reach, ResourceSlice};
+use crate::allocator::survey::{self, Answer, PoolFacts, Survey, Together};
+use crate::allocator::{Outcome, Progress, Watcher};
+use crate::api::{AllocationResult, Node, Pod};
 use crate::cycle::{Scope, State};
 use crate::extension_points::{filter, pre_enqueue, pre_filter};
 use crate::host::{Host, Slot};
@@ -20,6 +20,7 @@ use crate::status::{Code, Status};
 
 mod claims;
 mod holders;
+mod pools;
 pub mod report;
 mod requests;
 mod selectors;
@@ -31,9 +32,7 @@ mod words;
 use self::selectors::{Expressions, Published};
 use claims::Facts;
 use holders::Holders;
-use report::{
-    Claim, Constraint, Group, Pick, Pool, Reason, Report, Search, Stuck, Unreachable, Verdict,
-};
+use report::{Claim, Constraint, Group, Pick, Reason, Report, Search, Stuck, Unreachable, Verdict};
 use requests::Telling;
 
 /// Values of a constraint that are told.
@@ -44,8 +43,6 @@ const MOST_CONSTRAINTS: usize = 32;
 const MOST_COVERED: usize = 32;
 /// Pools and drivers that are told of a node.
 const MOST_POOLS: usize = 128;
-/// Slices of a pool that are named.
-const MOST_SLICES: usize = 8;
 /// Devices times requests that are looked at on one node; beyond that requests are left out.
 const MOST_WORK: usize = 1 << 17;
 /// Bytes that are told of requests, for one node and for all of a call: beyond that reasons lose their details. The host takes
@@ -94,7 +91,7 @@ pub fn explain(
         survey: Survey::new(instance.profile()),
         expressions: Expressions::default(),
         holders: OnceCell::new(),
-        drivers: drivers(&instance.view.inventory),
+        drivers: pools::drivers(&instance.view.inventory),
         bytes_left: MOST_BYTES_TOGETHER,
         steps_left: together::MOST_STEPS_TOGETHER,
     };
@@ -211,7 +208,7 @@ impl OnePod<'_> {
             }
             let pools = self.survey.pools(inventory, &profile);
             report.unreachable = self.unreachable(&pools);
-            report.pools = pools.iter().take(MOST_POOLS).map(pool).collect();
+            report.pools = pools.iter().take(MOST_POOLS).map(pools::told).collect();
             let answers = self.answers(instance);
             let together = self.together(instance, (slot, report), progress, &answers);
             report.together = self.tell_requests(instance, &answers, together, &mut claims);
@@ -296,7 +293,9 @@ impl OnePod<'_> {
                     break;
                 }
                 let found = survey.conflict(claim, index, answers, &view.inventory, profile);
-                let Some(mut one) = found.and_then(|found| constraint(claim, index, found)) else {
+                let Some(mut one) =
+                    found.and_then(|found| constraint(claim, index, found, &telling))
+                else {
                     continue;
                 };
                 match left.checked_sub(one.size()) {
@@ -372,6 +371,7 @@ fn constraint(
     claim: &survey::ClaimQuestions,
     index: usize,
     found: survey::Conflict,
+    telling: &Telling<'_>,
 ) -> Option<Constraint> {
     let given = claim.constraints.get(index)?.as_ref()?;
     let covered = found
@@ -397,58 +397,10 @@ fn constraint(
             .collect(),
         largest: found.largest,
         blocks: found.blocks,
+        nearest: found.nearest.map(|nearest| report::Nearest {
+            value: words::name(&nearest.value),
+            have: nearest.have,
+            held: telling.in_use(&nearest.in_use),
+        }),
     })
-}
-
-fn pool(facts: &PoolFacts) -> Pool {
-    let stale = facts.stale.iter().take(MOST_SLICES);
-    Pool {
-        driver: words::name(&facts.driver),
-        pool: words::name(&facts.pool),
-        generation: facts.generation,
-        slices: facts.slices,
-        expected: facts.expected,
-        stale: stale.map(|name| words::name(name)).collect(),
-        devices: facts.devices,
-        state: match facts.state {
-            PoolState::Usable => "usable",
-            PoolState::Incomplete => "incomplete",
-            PoolState::Invalid => "invalid",
-            PoolState::Stale => "stale",
-        },
-        repeated: facts.repeated.as_deref().map(words::name),
-    }
-}
-
-/// For each driver what is to be told to a node that reaches none of its slices.
-fn drivers(inventory: &Inventory) -> BTreeMap<Arc<str>, Vec<Unreachable>> {
-    let mut drivers: BTreeMap<Arc<str>, Vec<Unreachable>> = BTreeMap::new();
-    for slice in inventory.slices() {
-        let (cause, nodes) = cause(slice);
-        let told = drivers.entry(slice.driver.clone()).or_default();
-        match told.iter_mut().find(|told| told.cause == cause) {
-            Some(told) => {
-                told.slices += 1;
-                told.devices += slice.devices.len();
-            }
-            None => told.push(Unreachable {
-                driver: words::name(&slice.driver),
-                cause,
-                slices: 1,
-                devices: slice.devices.len(),
-                example: words::name(&slice.name),
-                nodes,
-            }),
-        }
-    }
-    drivers
-}
-
-fn cause(slice: &ResourceSlice) -> (&'static str, Option<String>) {
-    match &slice.reach {
-        Reach::NodeName(name) => ("other-node", Some(words::name(name))),
-        Reach::NodeSelector(selector) => ("selector", Some(words::selector(selector))),
-        Reach::PerDevice => ("device-nodes", None),
-        Reach::AllNodes | Reach::Nowhere => ("nowhere", None),
-    }
 }

@@ -17,6 +17,7 @@ mod counters;
 mod questions;
 mod together;
 
+pub(crate) use super::counters::Fault;
 pub(crate) use constraints::{Conflict, text_of};
 pub(crate) use questions::{ClaimQuestions, Question};
 pub(crate) use together::{Asked, Together};

@@ -138,6 +138,17 @@ pub struct Constraint {
     pub groups: Vec<Group>,
     pub largest: u64,
     pub blocks: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub nearest: Option<Nearest>,
+}
+
+/// A value that devices in use would complete.
+#[derive(Clone, Debug, Serialize)]
+#[allow(missing_docs, reason = "documented in the schema")]
+pub struct Nearest {
+    pub value: String,
+    pub have: u64,
+    pub held: Reason,
 }
 
 /// Devices with one value.
@@ -229,7 +240,7 @@ impl Constraint {
 
     /// Leaves out what is only shown.
     pub fn shorten(&mut self) {
-        (self.requests, self.groups) = (Vec::new(), Vec::new());
+        (self.requests, self.groups, self.nearest) = (Vec::new(), Vec::new(), None);
     }
 }
 
@@ -319,6 +330,8 @@ pub struct Counter {
     pub needed_at_most: Option<String>,
     pub left: String,
     pub total: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub short: Option<String>,
 }
 
 /// A pool.
@@ -335,6 +348,22 @@ pub struct Pool {
     pub state: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub repeated: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cause: Option<Cause>,
+}
+
+/// What is wrong with a pool.
+#[derive(Clone, Debug, Default, Serialize)]
+#[allow(missing_docs, reason = "documented in the schema")]
+pub struct Cause {
+    #[serde(rename = "type")]
+    pub kind: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub device: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub set: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub counter: Option<String>,
 }
 
 /// Slices of a driver that the node cannot use.

@@ -217,11 +217,7 @@ impl Telling<'_> {
                     rule: self.rule(first, taint).map(words::name),
                 });
             }
-            (Kind::InUse, _) => {
-                let names = positions.iter().map(|position| self.name(*position));
-                let names: Vec<DeviceName> = names.collect();
-                reason.holders = (self.holders)().of(names.iter());
-            }
+            (Kind::InUse, _) => reason = self.in_use(positions),
             (_, Fate::Counter(counter, _)) => {
                 let needed = positions
                     .iter()
@@ -229,7 +225,7 @@ impl Telling<'_> {
                 let needed: Vec<i128> = needed.collect();
                 let least = needed.iter().min().copied().unwrap_or_default();
                 let most = needed.iter().max().copied().unwrap_or_default();
-                self.counter(&mut reason, *counter, (least, most));
+                self.counter(&mut reason, *counter, (least, most, 0));
             }
             (_, Fate::ConstraintAlone(index)) => {
                 let constraint = claim.constraints.get(*index).and_then(Option::as_ref);
@@ -279,7 +275,12 @@ impl Telling<'_> {
     }
 
     /// Tells of a counter: what it has, what devices take of it at least and at most, and who holds some.
-    pub fn counter(&self, reason: &mut Reason, counter: u32, (least, most): (i128, i128)) {
+    pub fn counter(
+        &self,
+        reason: &mut Reason,
+        counter: u32,
+        (least, most, short): (i128, i128, i128),
+    ) {
         let Some(facts) = self.survey.counter(counter, self.inventory) else {
             return;
         };
@@ -291,8 +292,21 @@ impl Telling<'_> {
             needed_at_most: (most > least).then(|| words::quantity(most)),
             left: words::quantity(facts.left.unwrap_or(0)),
             total: words::quantity(facts.total),
+            short: (short > 0).then(|| words::quantity(short)),
         });
         reason.holders = (self.holders)().of(facts.held.iter());
+    }
+
+    /// Devices in use and who holds them.
+    pub fn in_use(&self, positions: &[usize]) -> Reason {
+        let names = positions.iter().map(|position| self.name(*position));
+        let names: Vec<DeviceName> = names.collect();
+        Reason {
+            count: Some(positions.len()),
+            devices: self.devices(positions),
+            holders: (self.holders)().of(names.iter()),
+            ..Reason::new("in-use")
+        }
     }
 }
 

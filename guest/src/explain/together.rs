@@ -103,7 +103,8 @@ pub fn told(
             devices: telling.devices(&shared.devices),
             ..Reason::new("counter")
         };
-        telling.counter(&mut reason, shared.number, shared.takes);
+        let (least, most) = shared.takes;
+        telling.counter(&mut reason, shared.number, (least, most, shared.short));
         reason
     });
     report::Together {

@@ -52,6 +52,8 @@ pub(crate) struct Shared {
     pub devices: Vec<usize>,
     /// The smallest and the largest amount that one of them takes, in billionths.
     pub takes: (i128, i128),
+    /// How much more of it would do, if only what is told here mattered; 0 if that is not known.
+    pub short: i128,
 }
 
 /// What may be left out.
@@ -103,7 +105,8 @@ impl Survey {
         for parts in trials.parts() {
             trials.reduce(parts)?;
         }
-        Some(self.describe(&mut trials))
+        let found = self.describe(&mut trials);
+        (!found.requests.is_empty()).then_some(found)
     }
 
     fn describe(&self, trials: &mut Trials<'_, '_, '_, '_, '_, '_>) -> Together {
@@ -116,6 +119,7 @@ impl Survey {
                     number,
                     devices: Vec::new(),
                     takes: (0, 0),
+                    short: 0,
                 }),
             }
         }
@@ -139,6 +143,15 @@ impl Survey {
                 shared.takes = (least.min(*amount), most.max(*amount));
                 shared.devices.push(position);
             }
+        }
+        for shared in &mut found.counters {
+            let taken = shared.devices.iter().filter_map(|at| {
+                let mut amounts = self.pools.counters.needed_by(*at).iter();
+                let taken = amounts.find(|(counter, _)| *counter == shared.number);
+                taken.map(|(_, amount)| *amount)
+            });
+            let taken: Vec<i128> = taken.collect();
+            shared.short = trials.short_of(shared.number, &taken).unwrap_or(0);
         }
         found
     }
@@ -178,7 +191,7 @@ impl Survey {
         };
         // One of them less, and the rest can be had.
         if of_all(1) {
-            return Some(found.requests.len() as u64 - 1);
+            return found.needed.checked_sub(1);
         }
         let admin = found.requests.iter().any(|(claim, group)| {
             let questions = asked[*claim].questions.requests.iter();
@@ -212,6 +225,15 @@ impl Asked<'_> {
         let wanted = self.viable(group).map(|answer| answer.takes);
         wanted.min().unwrap_or(0)
     }
+}
+
+/// Euclid's; of positive numbers.
+fn common_divisor(a: i128, b: i128) -> i128 {
+    let (mut a, mut b) = (a, b);
+    while b > 0 {
+        (a, b) = (b, a % b);
+    }
+    a
 }
 
 /// The search, with parts left out.
@@ -282,6 +304,26 @@ impl Trials<'_, '_, '_, '_, '_, '_> {
         }
         let body = &self.asked[claim].claim.requests[group].body;
         (matches!(body, RequestBody::Exactly(_)) && too_many > fits).then_some(fits)
+    }
+
+    /// How much more of a counter would do, given what each device takes of it: all of them together is enough, and what would
+    /// do is a sum of some of them.
+    fn short_of(&mut self, counter: u32, taken: &[i128]) -> Option<i128> {
+        let unit = taken.iter().copied().reduce(common_divisor)?;
+        let left = *self.pools.counters.available.get(counter as usize)?;
+        let sum = taken.iter().copied().fold(0, i128::saturating_add);
+        let (mut too_little, mut enough) = (left / unit, sum / unit);
+        while enough > too_little + 1 {
+            let middle = too_little + (enough - too_little) / 2;
+            self.pools.counters.available[counter as usize] = middle * unit;
+            let fits = self.fits(None);
+            self.pools.counters.available[counter as usize] = left;
+            match fits? {
+                true => enough = middle,
+                false => too_little = middle,
+            }
+        }
+        Some((enough * unit).saturating_sub(left)).filter(|short| *short > 0)
     }
 
     /// Whether what is left in can be had; with another count for one request. `None`: nobody knows.

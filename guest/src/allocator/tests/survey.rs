@@ -111,7 +111,13 @@ impl Told {
 }
 
 /// What the oracle says when of all that cannot be had together this is left: whether there is a solution.
-fn is_possible(cluster: &Cluster, told: &Told, kept: &Together, count: Option<u64>) -> bool {
+fn is_possible(
+    cluster: &Cluster,
+    told: &Told,
+    kept: &Together,
+    count: Option<u64>,
+    more: Option<(u32, i128)>,
+) -> bool {
     let (inventory, mut left) = (cluster.inventory(), cluster.clone());
     for (number, claim) in left.claims.iter_mut().enumerate() {
         let mut index = 0..;
@@ -133,9 +139,12 @@ fn is_possible(cluster: &Cluster, told: &Told, kept: &Together, count: Option<u6
     while let Some(facts) = told.survey.counter(number, &inventory) {
         number += 1;
         let is_kept = kept.counters.iter().any(|kept| kept.number == number - 1);
-        if is_kept || facts.left.is_none() {
-            continue;
-        }
+        let plenty = 1_000_000_000_000;
+        let more = match more.filter(|(counter, _)| *counter == number - 1) {
+            Some((_, more)) => more,
+            None if is_kept || facts.left.is_none() => continue,
+            None => plenty,
+        };
         let of_pool = left
             .slices
             .iter_mut()
@@ -145,7 +154,7 @@ fn is_possible(cluster: &Cluster, told: &Told, kept: &Together, count: Option<u6
             let counters = set.counters.iter_mut();
             counters
                 .filter(|(name, _)| *name == facts.name)
-                .for_each(|(_, total)| *total += 1_000_000_000_000);
+                .for_each(|(_, total)| *total += more);
         }
     }
     let (answer, ..) = oracle::answer(&left, &Profile::current(), u64::MAX).expect("no limit");
@@ -154,7 +163,12 @@ fn is_possible(cluster: &Cluster, told: &Told, kept: &Together, count: Option<u6
 
 /// What cannot be had together cannot, and can as soon as anything of it is given up.
 fn check_together(cluster: &Cluster, told: &Told, found: &Together, case: &str) {
-    let possible = |kept: &Together, count| is_possible(cluster, told, kept, count);
+    let possible = |kept: &Together, count| is_possible(cluster, told, kept, count, None);
+    for shared in found.counters.iter().filter(|shared| shared.short > 0) {
+        let with = |more| is_possible(cluster, told, found, None, Some((shared.number, more)));
+        assert!(with(shared.short), "{case}: {found:?} {cluster:#?}");
+        assert!(!with(shared.short - 1), "{case}: {found:?} {cluster:#?}");
+    }
     assert!(!possible(found, None), "{case}: {found:?} {cluster:#?}");
     for part in 0..found.requests.len() {
         let mut less = found.clone();
@@ -223,6 +237,7 @@ struct Seen {
     constraints: u32,
     several: u32,
     most: u32,
+    short: u32,
     bad_pools: u32,
     errors: u32,
 }
@@ -280,6 +295,7 @@ fn compare(cluster: &Cluster, profile: &Profile, case: &str, seen: &mut Seen) {
             seen.constraints += u32::from(found.constraints.len() > 1);
             seen.several += u32::from(found.requests.len() > 1);
             seen.most += u32::from(found.most.is_some());
+            seen.short += u32::from(found.counters.iter().any(|shared| shared.short > 0));
             if *profile == Profile::current() {
                 check_together(cluster, &told, found, case);
             }
@@ -385,6 +401,7 @@ fn the_survey_agrees_with_the_search() {
         seen.constraints,
         seen.several,
         seen.most,
+        seen.short,
         seen.bad_pools,
         seen.errors,
     ];

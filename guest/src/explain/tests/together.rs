@@ -63,13 +63,13 @@ fn devices_that_compete_for_a_counter() {
     let mut objects = boards(devices, &["board"]);
     objects.push(other);
     let answer = asking(vec![claim("c", json!([request("r", 2, &[])]))], objects);
-    // 20Gi and 40Gi are more than 50Gi.
+    // 20Gi and 40Gi are 10Gi more than 50Gi.
     assert_eq!(
         answer["together"],
         json!({"requests": [request_of("ns/c", "r")], "needed": 2, "most": 1,
             "counters": [{"type": "counter", "count": 3, "pool": "gpu.example.com/a",
                 "devices": ["gpu.example.com/a/x", "gpu.example.com/a/y", "gpu.example.com/a/z"],
-                "counter": {"set": "board", "name": "memory", "needed": "20Gi", "neededAtMost": "40Gi", "left": "50Gi", "total": "80Gi"},
+                "counter": {"set": "board", "name": "memory", "needed": "20Gi", "neededAtMost": "40Gi", "left": "50Gi", "total": "80Gi", "short": "10Gi"},
                 "holders": [{"claim": "ns/other", "count": 1, "inFlight": false, "pods": ["ns/p2"]}]}]})
     );
     assert_eq!(answer["claims"][0]["requests"][0]["missing"], 0);
