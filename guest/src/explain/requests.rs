@@ -225,7 +225,10 @@ impl Telling<'_> {
                 let needed: Vec<i128> = needed.collect();
                 let least = needed.iter().min().copied().unwrap_or_default();
                 let most = needed.iter().max().copied().unwrap_or_default();
-                self.counter(&mut reason, *counter, (least, most, 0));
+                let facts = self.survey.counter(*counter, self.inventory);
+                let left = facts.and_then(|facts| facts.left);
+                let short = left.map_or(0, |left| least - left);
+                self.counter(&mut reason, *counter, (least, most, short));
             }
             (_, Fate::ConstraintAlone(index)) => {
                 let constraint = claim.constraints.get(*index).and_then(Option::as_ref);

@@ -16,6 +16,7 @@ use super::collect;
 use super::{ClaimReport, PodReport, Verdict, WarningReport};
 
 mod ahead;
+mod constraints;
 mod details;
 mod document;
 mod findings;
@@ -28,8 +29,10 @@ mod node;
 mod phrase;
 mod reasons;
 mod refusals;
+mod standing;
 mod summary;
 pub mod text;
+mod together;
 
 pub use ahead::AheadReport;
 pub use nearest::Nearest;
@@ -150,7 +153,7 @@ pub fn collect(
         let mut report = collect::collect(std::slice::from_ref(outcome), &[], cluster, 0);
         report.pods.pop()
     });
-    let views: Vec<View> = views_of(answer).collect();
+    let views: Vec<View> = views_of(answer, Some(cluster)).collect();
     let groups = groups::of(&views);
     let needs = needs::of(&answer.pod, cluster);
     let ahead = ahead::of(answer, cluster);
@@ -214,12 +217,15 @@ pub fn collect(
     }
 }
 
-/// Each node, by name.
-fn views_of(answer: &Answer) -> impl Iterator<Item = View> {
-    answer.nodes.iter().map(|node| {
+/// Each node, by name. Who holds devices is looked up in the cluster.
+fn views_of<'a>(
+    answer: &'a Answer,
+    cluster: Option<&'a Cluster>,
+) -> impl Iterator<Item = View> + use<'a> {
+    answer.nodes.iter().map(move |node| {
         let outcome = answer.outcome.as_ref();
         let said = outcome.and_then(|outcome| Said::of(outcome, &answer.plugin, &node.name));
-        View::of(node, &answer.plugin, said)
+        View::of(node, &answer.plugin, said, cluster)
     })
 }
 

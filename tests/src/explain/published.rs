@@ -209,10 +209,8 @@ fn dranet_aws_gpu_efa_aligned() {
 
             TO MAKE IT FIT
               on efa-node-1
-                - free 1 of pci-0000-10-1b-0, pci-0000-20-1b-0, pci-0000-90-1b-0 and 1 more, held by pod
-                  default/nccl-test-dra-worker-0, pod default/nccl-test-dra-worker-1, pod
-                  default/nccl-test-dra-worker-2 and 1 more
-                - 2 devices must then be free with equal resource.kubernetes.io/pcieRoot
+                - free pci-0000-10-1b-0 and gpu-0, held by pod default/nccl-test-dra-worker-0: then 2 have
+                  equal resource.kubernetes.io/pcieRoot ("pci0000:10")
 
             NODES  WHY
                 1  efa: 0 of 4 matching devices free: 4 in use
@@ -319,8 +317,8 @@ fn classic_first_cycle() {
         &["pod0"],
         &expect![[r#"
             gpu-test3/pod0: waiting (PreBind)
-            Pod gpu-test3/pod0 needs 1 device of class gpu.example.com on one node; nodes would do, but PreBind
-            said: waiting for resource driver.
+            Pod gpu-test3/pod0 needs 1 device of class gpu.example.com on one node; worker-1 and worker-2 would
+            do, but PreBind said: waiting for resource driver.
 
             NODES  WHY
                 2  fits
@@ -346,8 +344,8 @@ fn two_aligned_gpus() {
 
             TO MAKE IT FIT
               on a100-003
-                - ask for at most 1, or give up the constraint; freeing devices helps where 2 have equal
-                  resource.kubernetes.io/pcieRoot
+                - ask for at most 1, or give up the constraint: freeing devices does not help, no 2 here have
+                  equal resource.kubernetes.io/pcieRoot
               or on h100-005
                 - have the driver publish all slices of gpu.nvidia.com/h100-005
                 - 2 devices must then be free with equal resource.kubernetes.io/pcieRoot
@@ -381,8 +379,8 @@ fn two_aligned_gpus_after_the_queue() {
 
             TO MAKE IT FIT
               on h100-016
-                - ask for at most 1, or give up the constraint; freeing devices helps where 2 have equal
-                  resource.kubernetes.io/pcieRoot
+                - ask for at most 1, or give up the constraint: freeing devices does not help, no 2 here have
+                  equal resource.kubernetes.io/pcieRoot
               or on a100-003
                 - free 2 of gpu-4, gpu-5, gpu-6 and 1 more, held by pod train/gpu-nic-aligned-000, pod
                   train/gpu-nic-aligned-001, pod train/gpu-nic-aligned-002 and 1 more

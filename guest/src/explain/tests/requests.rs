@@ -126,7 +126,7 @@ fn counters_and_who_took_of_them() {
     assert_eq!(
         reasons(&answer)[1],
         json!({"type": "counter", "count": 1, "devices": ["gpu.example.com/a/d1"], "pool": "gpu.example.com/a",
-            "counter": {"set": "board", "name": "memory", "needed": "20Gi", "left": "10Gi", "total": "40Gi"},
+            "counter": {"set": "board", "name": "memory", "needed": "20Gi", "left": "10Gi", "total": "40Gi", "short": "10Gi"},
             "holders": [{"claim": "ns/other", "count": 1, "inFlight": false, "pods": ["ns/x"]}]})
     );
 }

@@ -8,6 +8,7 @@ use crate::object::Object;
 use crate::report::claims::{self, Entry};
 
 use super::phrase::{Phrase, counted};
+use super::reasons::how;
 
 /// One claim of the pod.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -158,15 +159,15 @@ fn of_claim(need: &Need) -> Option<String> {
         }
         parts => join(parts, " and "),
     };
-    let constraints = need.constraints.iter().map(|constraint| {
-        let how = if constraint.distinct {
-            "different"
-        } else {
-            "equal"
-        };
-        format!(" with {how} {}", constraint.attribute)
-    });
-    Some(devices + &constraints.collect::<String>())
+    let constraints = need
+        .constraints
+        .iter()
+        .map(|constraint| format!("{} {}", how(constraint.distinct), constraint.attribute));
+    let constraints: Vec<String> = constraints.collect();
+    Some(match constraints.is_empty() {
+        true => devices,
+        false => format!("{devices} with {}", join(&constraints, " and ")),
+    })
 }
 
 fn devices(request: &RequestNeed) -> String {

@@ -36,7 +36,7 @@ pub struct DeviceRefusal {
 /// One for each node that does not fit, by name.
 pub fn refusals(answer: &Answer) -> Vec<Refusal> {
     let id = answer.pod.id();
-    let refused = views_of(answer).filter(|view| !view.found.is_empty());
+    let refused = views_of(answer, None).filter(|view| !view.found.is_empty());
     let refusals = refused.map(|view| {
         let phrases = view.found.iter().map(|found| found.phrase.clone());
         Refusal {

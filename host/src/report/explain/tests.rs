@@ -139,8 +139,8 @@ fn the_example_of_two_devices_at_one_root() {
 
             TO MAKE IT FIT
               on gpu-a
-                - ask for at most 1, or give up the constraint; freeing devices helps where 2 have equal
-                  resource.kubernetes.io/pcieRoot
+                - ask for at most 1, or give up the constraint: freeing devices does not help, no 2 here have
+                  equal resource.kubernetes.io/pcieRoot
               or on gpu-b
                 - free 1 of gpu-0, gpu-1 and gpu-2, held by claim ml/many (pod ml/many-pod)
                 - 2 devices must then be free with equal resource.kubernetes.io/pcieRoot
