@@ -460,3 +460,13 @@ fn no_such_gpu_after_the_queue() {
         "#]],
     );
 }
+
+#[test]
+fn classic_unsuitable_node() {
+    check("classic-unsuitable-node", &["pod0"], &expect![""]);
+}
+
+#[test]
+fn example_already_allocated() {
+    check("example-already-allocated", &["pod1"], &expect![""]);
+}

@@ -694,3 +694,113 @@ fn long_selectors() {
         "#]],
     );
 }
+
+/// All are wanted with one root, and one of three has another.
+#[test]
+fn all_and_a_constraint() {
+    check(
+        &[
+            slices(
+                &[
+                    ("d0", "root: {int: 1}", ""),
+                    ("d1", "root: {int: 1}", ""),
+                    ("d2", "root: {int: 2}", ""),
+                ],
+                &[],
+            ),
+            claim(
+                "requests: [{name: gpus, exactly: {deviceClassName: gpu, allocationMode: All}}], constraints: [{matchAttribute: gpu.example.com/root}]",
+            ),
+        ],
+        &[],
+        &expect![""],
+    );
+}
+
+/// Three share root 1, of which two differ in their NUMA node.
+#[test]
+fn equal_and_different_values() {
+    check(
+        &[
+            slices(
+                &[
+                    ("d0", "root: {int: 1}, numa: {int: 1}", ""),
+                    ("d1", "root: {int: 1}, numa: {int: 1}", ""),
+                    ("d2", "root: {int: 1}, numa: {int: 2}", ""),
+                    ("d3", "root: {int: 2}, numa: {int: 3}", ""),
+                ],
+                &[],
+            ),
+            claim(
+                "requests: [{name: gpus, exactly: {deviceClassName: gpu, count: 3}}], constraints: [{matchAttribute: gpu.example.com/root}, {distinctAttribute: gpu.example.com/numa}]",
+            ),
+        ],
+        &[],
+        &expect![""],
+    );
+}
+
+/// Too few values for as many devices.
+#[test]
+fn too_few_different_values() {
+    check(
+        &[
+            slices(
+                &[
+                    ("d0", "numa: {int: 1}", ""),
+                    ("d1", "numa: {int: 1}", ""),
+                    ("d2", "numa: {int: 2}", ""),
+                ],
+                &[],
+            ),
+            claim(
+                "requests: [{name: gpus, exactly: {deviceClassName: gpu, count: 3}}], constraints: [{distinctAttribute: gpu.example.com/numa}]",
+            ),
+        ],
+        &[],
+        &expect![""],
+    );
+}
+
+/// One device is free, and no root has two, whoever holds them.
+#[test]
+fn freeing_devices_does_not_help() {
+    check(
+        &[
+            slices(
+                &[("d0", "root: {int: 1}", ""), ("d1", "root: {int: 2}", "")],
+                &[],
+            ),
+            claim(
+                "requests: [{name: gpus, exactly: {deviceClassName: gpu, count: 2}}], constraints: [{matchAttribute: gpu.example.com/root}]",
+            ),
+            held("other", "d1", &reserved("busy")),
+            pod("busy", "Running"),
+        ],
+        &[],
+        &expect![""],
+    );
+}
+
+/// A whole board or two halves, beside another request for a half: 80Gi are not enough for three halves.
+#[test]
+fn alternatives_that_compete_for_a_counter() {
+    check(
+        &[
+            slices(
+                &[
+                    ("whole", "size: {int: 2}", "board 80Gi"),
+                    ("half-0", "size: {int: 1}", "board 40Gi"),
+                    ("half-1", "size: {int: 1}", "board 40Gi"),
+                    ("half-2", "size: {int: 1}", "board 40Gi"),
+                ],
+                &["board"],
+            ),
+            claim(
+                "requests: [{name: big, firstAvailable: [{name: whole, deviceClassName: gpu, selectors: [{cel: {expression: 'device.attributes[\"gpu.example.com\"].size == 2'}}]}, {name: halves, deviceClassName: gpu, count: 2, selectors: [{cel: {expression: 'device.attributes[\"gpu.example.com\"].size == 1'}}]}]}, {name: small, exactly: {deviceClassName: gpu, selectors: [{cel: {expression: 'device.attributes[\"gpu.example.com\"].size == 1'}}]}}]",
+            ),
+        ],
+        &[],
+        &expect![""],
+    );
+}

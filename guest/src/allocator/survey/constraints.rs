@@ -72,7 +72,8 @@ impl Survey {
         let covered = covered(claim, constraint, answers, profile);
         let needed = needed(claim, &covered);
         let (values, without, alone) = self.by_value(constraint, index, &covered, inventory);
-        let nearest = match constraint.is_distinct() {
+        // What another constraint would say of devices that are in use is not asked.
+        let nearest = match constraint.is_distinct() || claim.constraints.len() > 1 {
             true => None,
             false => self.nearest(constraint, (&covered, needed), &values, inventory),
         };

@@ -232,6 +232,7 @@ struct Seen {
     found: u32,
     hopeless: u32,
     blocked: u32,
+    nearest: u32,
     together: u32,
     counters: u32,
     constraints: u32,
@@ -240,6 +241,49 @@ struct Seen {
     short: u32,
     bad_pools: u32,
     errors: u32,
+}
+
+/// With the devices that would complete a group the constraint is in nobody's way any more.
+fn check_nearest(cluster: &Cluster, profile: &Profile, given: &Told, case: &str) -> u32 {
+    let inventory = cluster.inventory();
+    let mut seen = 0;
+    // What a device takes of counters that are overdrawn is not looked at as long as it is in use.
+    if cluster
+        .slices
+        .iter()
+        .any(|slice| !slice.counters.is_empty())
+    {
+        return seen;
+    }
+    for (claim, conflicts) in given.conflicts.iter().enumerate() {
+        for (index, conflict) in conflicts.iter().enumerate() {
+            let Some(nearest) = &conflict.nearest else {
+                continue;
+            };
+            let names = nearest.in_use.iter();
+            let names: Vec<String> = names
+                .map(|position| given.survey.found(*position, &inventory).to_string())
+                .collect();
+            let mut freed = cluster.clone();
+            for held in &mut freed.held {
+                held.results.retain(|one| {
+                    let name = format!("{}/{}/{}", one.driver, one.pool, one.device);
+                    !names.contains(&name)
+                });
+            }
+            let after = told(&freed, profile).expect("as before");
+            assert!(
+                conflict.blocks || conflict.largest < conflict.needed,
+                "{case}"
+            );
+            assert!(
+                !after.conflicts[claim][index].blocks,
+                "{case}: {nearest:?} {cluster:#?}"
+            );
+            seen += 1;
+        }
+    }
+    seen
 }
 
 fn compare(cluster: &Cluster, profile: &Profile, case: &str, seen: &mut Seen) {
@@ -265,6 +309,7 @@ fn compare(cluster: &Cluster, profile: &Profile, case: &str, seen: &mut Seen) {
         .flatten()
         .any(|conflict| conflict.blocks);
     seen.blocked += u32::from(blocks);
+    seen.nearest += check_nearest(cluster, profile, &told, case);
     match &outcome {
         Outcome::Allocated(results) => {
             seen.found += 1;
@@ -326,14 +371,17 @@ fn compare(cluster: &Cluster, profile: &Profile, case: &str, seen: &mut Seen) {
     }
 }
 
-/// Small clusters in which every device matches, so that only constraints, counters and other requests are in the way.
+/// Small clusters in which every device matches, so that only constraints, other requests, and counters or other claims are in
+/// the way.
 fn tight(seed: u64) -> Cluster {
     let mut rng = Rng::with_seed(seed);
+    let is_counted = seed % 3 != 0;
     let devices = (0..rng.usize(3..=6)).map(|i| {
         let letter = ["a", "b"][rng.usize(0..2)];
         let attributes = [("n", Attribute::Int(rng.i64(1..=2))), ("m", text(letter))];
         let device = device(&format!("d{i}"), &attributes);
         match rng.u32(0..6) {
+            _ if !is_counted => device,
             0 => device,
             1 => consuming(device, "t", &[("c", rng.i64(1..=3))]),
             _ => consuming(device, "s", &[("c", rng.i64(1..=3)), ("d", rng.i64(0..=2))]),
@@ -341,10 +389,13 @@ fn tight(seed: u64) -> Cluster {
     });
     let mut slice = slice("s", "p", devices.collect());
     let mut total = || rng.i64(3..=8);
-    slice.counters = vec![
+    let sets = [
         counter_set("s", &[("c", total()), ("d", total())]),
         counter_set("t", &[("c", total())]),
     ];
+    slice
+        .counters
+        .extend(sets.into_iter().filter(|_| is_counted));
     let claims = (0..rng.usize(1..=2)).map(|i| {
         let requests = 0..rng.usize(1..=2);
         let requests = requests.map(|i| count(&format!("r{i}"), rng.i64(1..=3)));
@@ -358,7 +409,12 @@ fn tight(seed: u64) -> Cluster {
         }
         claim
     });
-    Cluster::new(vec![slice], claims.collect())
+    let claims = claims.collect();
+    let cluster = Cluster::new(vec![slice.clone()], claims);
+    let held = slice.devices.iter().filter(|_| !is_counted && rng.bool());
+    held.fold(cluster, |cluster, device| {
+        cluster.held(&format!("drv/p/{}", device.name))
+    })
 }
 
 #[test]
@@ -396,6 +452,7 @@ fn the_survey_agrees_with_the_search() {
         seen.found,
         seen.hopeless,
         seen.blocked,
+        seen.nearest,
         seen.together,
         seen.counters,
         seen.constraints,

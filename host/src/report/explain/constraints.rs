@@ -22,6 +22,14 @@ pub fn with_constraints(mut short: Found, claim: &Claim) -> Found {
         if short.kind == "in-use" && fixes::completing(claim, &short.request).is_some() {
             continue;
         }
+        if short.kind == "in-use" && is_hopeless(claim, constraint) {
+            short.weight += 10;
+            short.fixes.push(format!(
+                "give up the constraint as well: no {} here have equal {}",
+                constraint.needed, constraint.attribute
+            ));
+            continue;
+        }
         short.fixes.push(format!(
             "{} devices must then be free with {} {}",
             constraint.needed,
@@ -90,7 +98,7 @@ pub fn of_constraint(claim: &Claim, constraint: &Constraint) -> Found {
     let fix = match completing {
         Some(completing) => format!("{completing}, or {ask}give up the constraint"),
         None if constraint.distinct => format!("{ask}give up the constraint on {attribute}"),
-        None if claim.constraints.len() == 1 && !might_be_had(claim) => format!(
+        None if is_hopeless(claim, constraint) => format!(
             "{ask}give up the constraint: freeing devices does not help, no {needed} here have equal {attribute}"
         ),
         None => format!(
@@ -104,6 +112,15 @@ pub fn of_constraint(claim: &Claim, constraint: &Constraint) -> Found {
         fixes: vec![fix],
         ..Found::new("", "constraint", 5 * needed.saturating_sub(*largest).max(1))
     }
+}
+
+/// Whether no value has enough devices, whoever holds them; asked where devices in use do not complete any.
+fn is_hopeless(claim: &Claim, constraint: &Constraint) -> bool {
+    claim.constraints.len() == 1
+        && constraint.blocks
+        && !constraint.distinct
+        && constraint.nearest.is_none()
+        && !might_be_had(claim)
 }
 
 /// Whether devices that are not in use might be had if something changed.

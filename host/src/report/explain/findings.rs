@@ -72,6 +72,12 @@ impl<'d> Context<'d> {
         }
     }
 
+    /// Whether the pod's own claims are all that holds these devices.
+    pub fn is_own(&self, reason: &Reason) -> bool {
+        let own = |holder: &Holder| self.own.contains(&holder.claim.as_str());
+        !reason.holders.is_empty() && reason.holders.iter().all(own)
+    }
+
     /// `request: `, with the claim if there are several; nothing if there is no other.
     pub fn label(&self, claim: &Claim, request: &str) -> String {
         match (self.requests, self.claims, claim.requests.len()) {
@@ -140,10 +146,7 @@ fn of_request(claim: &Claim, request: &Request, context: &Context<'_>) -> Option
             // Where enough devices match, freeing those is what is meant.
             "request-selector" => !enough,
             // What the pod's own claims hold is for its own good.
-            "in-use" => {
-                let own = |holder: &Holder| context.own.contains(&holder.claim.as_str());
-                enough && (reason.holders.is_empty() || !reason.holders.iter().all(own))
-            }
+            "in-use" => enough && !context.is_own(reason),
             "taint" | "counter" | "pool-incomplete" | "pool-invalid" => enough,
             _ => true,
         });

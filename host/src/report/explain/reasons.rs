@@ -147,7 +147,7 @@ pub fn of_devices(reason: &Reason) -> Phrase {
         "in-use" => Phrase::of("in use"),
         "counter" => match &reason.counter {
             Some(counter) => Phrase::of(format!(
-                "that need {} of counter {}, of which {} are left",
+                "needing {} of counter {} ({} left)",
                 takes(counter),
                 counter_name(counter),
                 counter.left

@@ -128,8 +128,10 @@ pub fn awaited(holders: &[Holder]) -> Option<&'static str> {
         .iter()
         .flat_map(|holder| holder.standing.pods.values());
     let deleted = all.filter(|fate| **fate == Fate::Deleted).count();
-    Some(match deleted {
-        0 => "kube-controller-manager takes their reservations off",
-        _ => "they become free when the pods are gone",
+    Some(match (deleted, holders.len()) {
+        (0, 1) => "kube-controller-manager takes the reservation off",
+        (0, _) => "kube-controller-manager takes the reservations off",
+        (_, 1) => "free when the pod is gone",
+        (..) => "free when the pods are gone",
     })
 }

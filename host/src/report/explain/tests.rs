@@ -82,7 +82,11 @@ fn in_use(node: &str, free: u64, used: u64, holder: &str) -> NodeAnswer {
     let looked = free + used;
     let missing = 2_u64.saturating_sub(free);
     let request = json!({"looked": looked, "matching": looked, "free": free, "missing": missing, "reasons": [reason]});
-    refused(node, request, root(free.min(1)))
+    let mut root = root(free.min(1));
+    if missing > 0 && looked > 1 {
+        root[0]["nearest"] = json!({"value": "\"pci0000:10\"", "have": free, "held": reason});
+    }
+    refused(node, request, root)
 }
 
 fn answer(nodes: Vec<NodeAnswer>) -> Answer {

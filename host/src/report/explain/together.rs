@@ -30,7 +30,7 @@ pub fn of(document: &Document, together: &Together, context: &Context<'_>) -> Fo
         claim: asked.claim.clone(),
         request: asked.request.clone(),
         phrase: phrase(document, together, &asked),
-        fixes: fix(together, &asked).into_iter().collect(),
+        fixes: vec![fix(together, &asked, context)],
         ..Found::new("", kind, 5_u64.saturating_mul(short.max(1)))
     }
 }
@@ -234,12 +234,9 @@ fn shared(counters: &[Reason]) -> Phrase {
 }
 
 /// Any one of these is enough, as far as the requests themselves are concerned.
-fn fix(together: &Together, asked: &Asked<'_>) -> Option<String> {
+fn fix(together: &Together, asked: &Asked<'_>, context: &Context<'_>) -> String {
     let mut ways: Vec<String> = Vec::new();
-    let held = together
-        .counters
-        .iter()
-        .filter(|one| !one.holders.is_empty());
+    let held = together.counters.iter().filter(|one| !context.is_own(one));
     ways.extend(held.take(SHOWN).filter_map(|one| fixes::of_devices(one, 1)));
     let attributes = together
         .constraints
@@ -260,7 +257,7 @@ fn fix(together: &Together, asked: &Asked<'_>) -> Option<String> {
             .most
             .map_or(1, |most| together.needed.saturating_sub(most));
         let reasons = asked.requests.iter().flat_map(|request| &request.reasons);
-        let in_use = reasons.filter(|reason| reason.kind == "in-use");
+        let in_use = reasons.filter(|reason| reason.kind == "in-use" && !context.is_own(reason));
         ways.extend(
             in_use
                 .take(1)
@@ -272,5 +269,5 @@ fn fix(together: &Together, asked: &Asked<'_>) -> Option<String> {
     } else if ways.is_empty() {
         ways.push("ask for fewer devices".to_owned());
     }
-    Some(ways.join(", or "))
+    ways.join(", or ")
 }

@@ -175,7 +175,7 @@ fn of_devices() {
         (
             json!({"type": "counter", "count": 2, "devices": two, "counter": {"set": "s", "name": "memory", "needed": "40Gi", "neededAtMost": "50Gi", "left": "20Gi", "total": "80Gi"},
                 "holders": [{"claim": "ns/c", "count": 2, "inFlight": true, "pods": []}]}),
-            "that need 40Gi to 50Gi of counter s/memory, of which 20Gi are left",
+            "needing 40Gi to 50Gi of counter s/memory (20Gi left)",
             "free some of counter s/memory, held by claim ns/c (being written)",
         ),
         (
