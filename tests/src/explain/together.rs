@@ -192,7 +192,7 @@ fn a_partition_for_which_too_little_is_left() {
         &expect![[r#"
             default/p: unschedulable (Filter)
             Pod default/p needs 1 device of class gpu on one node, but on n1 0 of 3 matching devices free: 2
-            that need 30Gi to 40Gi of counter board/memory, of which 20Gi are left, 1 in use.
+            needing 30Gi to 40Gi of counter board/memory (20Gi left), 1 in use.
 
             TO MAKE IT FIT
               on n1
@@ -200,8 +200,8 @@ fn a_partition_for_which_too_little_is_left() {
                   board/memory, held by claim default/other (pod default/busy)
 
             NODES  WHY
-                1  0 of 3 matching devices free: 2 that need 30Gi to 40Gi of counter board/memory, of which 20Gi
-                   are left, 1 in use
+                1  0 of 3 matching devices free: 2 needing 30Gi to 40Gi of counter board/memory (20Gi left), 1
+                   in use
                    [n1]
         "#]],
     );
@@ -417,7 +417,7 @@ fn holders_that_have_ended() {
             TO MAKE IT FIT
               on n1
                 - wait for d0, held by claim default/other (pod default/done, which has ended):
-                  kube-controller-manager takes their reservations off
+                  kube-controller-manager takes the reservation off
 
             NODES  WHY
                 1  0 of 1 matching device free: 1 in use
@@ -439,8 +439,8 @@ fn holders_that_are_being_deleted() {
 
             TO MAKE IT FIT
               on n1
-                - wait for d0, held by claim default/other (pod default/going, which is being deleted): they
-                  become free when the pods are gone
+                - wait for d0, held by claim default/other (pod default/going, which is being deleted): free
+                  when the pod is gone
 
             NODES  WHY
                 1  0 of 1 matching device free: 1 in use
@@ -462,7 +462,7 @@ fn holders_that_are_gone() {
             TO MAKE IT FIT
               on n1
                 - wait for d0, held by claim default/other (pod default/nobody, which does not exist any
-                  more): kube-controller-manager takes their reservations off
+                  more): kube-controller-manager takes the reservation off
 
             NODES  WHY
                 1  0 of 1 matching device free: 1 in use
@@ -713,7 +713,20 @@ fn all_and_a_constraint() {
             ),
         ],
         &[],
-        &expect![""],
+        &expect![[r#"
+            default/p: error (Filter)
+            Pod default/p needs all devices of class gpu with equal gpu.example.com/root on one node, but the
+            attempt is aborted: on n1 3 devices free, but at most 2 with equal gpu.example.com/root, 3 needed.
+
+            TO MAKE IT FIT
+              on n1
+                - ask for at most 2, or give up the constraint: freeing devices does not help, no 3 here have
+                  equal gpu.example.com/root
+
+            NODES  WHY
+                1  3 devices free, but at most 2 with equal gpu.example.com/root, 3 needed
+                   [n1]
+        "#]],
     );
 }
 
@@ -736,7 +749,22 @@ fn equal_and_different_values() {
             ),
         ],
         &[],
-        &expect![""],
+        &expect![[r#"
+            default/p: unschedulable (Filter)
+            Pod default/p needs 3 devices of class gpu with equal gpu.example.com/root and different
+            gpu.example.com/numa on one node, but on n1 4 devices free, up to 3 with equal gpu.example.com/root,
+            up to 3 with different gpu.example.com/numa, but at most 2 with both, 3 needed.
+
+            TO MAKE IT FIT
+              on n1
+                - give up one of the constraints on gpu.example.com/root and gpu.example.com/numa, or ask for
+                  at most 2
+
+            NODES  WHY
+                1  4 devices free, up to 3 with equal gpu.example.com/root, up to 3 with different
+                   gpu.example.com/numa, but at most 2 with both, 3 needed
+                   [n1]
+        "#]],
     );
 }
 
@@ -758,7 +786,19 @@ fn too_few_different_values() {
             ),
         ],
         &[],
-        &expect![""],
+        &expect![[r#"
+            default/p: unschedulable (Filter)
+            Pod default/p needs 3 devices of class gpu with different gpu.example.com/numa on one node, but on
+            n1 only 2 different values of gpu.example.com/numa among free devices, 3 needed.
+
+            TO MAKE IT FIT
+              on n1
+                - ask for at most 2, or give up the constraint on gpu.example.com/numa
+
+            NODES  WHY
+                1  only 2 different values of gpu.example.com/numa among free devices, 3 needed
+                   [n1]
+        "#]],
     );
 }
 
@@ -778,7 +818,20 @@ fn freeing_devices_does_not_help() {
             pod("busy", "Running"),
         ],
         &[],
-        &expect![""],
+        &expect![[r#"
+            default/p: unschedulable (Filter)
+            Pod default/p needs 2 devices of class gpu with equal gpu.example.com/root on one node, but on n1 1
+            of 2 matching devices free, 2 needed: 1 in use.
+
+            TO MAKE IT FIT
+              on n1
+                - free d1, held by claim default/other (pod default/busy)
+                - give up the constraint as well: no 2 here have equal gpu.example.com/root
+
+            NODES  WHY
+                1  1 of 2 matching devices free, 2 needed: 1 in use
+                   [n1]
+        "#]],
     );
 }
 
@@ -801,6 +854,20 @@ fn alternatives_that_compete_for_a_counter() {
             ),
         ],
         &[],
-        &expect![""],
+        &expect![[r#"
+            default/p: unschedulable (Filter)
+            Pod default/p needs 1 device of class gpu or else 2 devices of class gpu and 1 device of class gpu
+            on one node, but on n1 enough devices free for big and small one by one, but they share counter
+            board/memory (80Gi of 80Gi left, 40Gi to 80Gi each): no room for 2 at once.
+
+            TO MAKE IT FIT
+              on n1
+                - ask for fewer devices
+
+            NODES  WHY
+                1  enough devices free for big and small one by one, but they share counter board/memory (80Gi
+                   of 80Gi left, 40Gi to 80Gi each): no room for 2 at once
+                   [n1]
+        "#]],
     );
 }

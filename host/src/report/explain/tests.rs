@@ -146,8 +146,8 @@ fn the_example_of_two_devices_at_one_root() {
                 - ask for at most 1, or give up the constraint: freeing devices does not help, no 2 here have
                   equal resource.kubernetes.io/pcieRoot
               or on gpu-b
-                - free 1 of gpu-0, gpu-1 and gpu-2, held by claim ml/many (pod ml/many-pod)
-                - 2 devices must then be free with equal resource.kubernetes.io/pcieRoot
+                - free 1 of gpu-0, gpu-1 and gpu-2, held by claim ml/many (pod ml/many-pod): then 2 have equal
+                  resource.kubernetes.io/pcieRoot ("pci0000:10")
 
             NODES  WHY
                 1  3 devices free, but at most 1 with equal resource.kubernetes.io/pcieRoot, 2 needed
@@ -167,8 +167,8 @@ fn the_example_of_two_devices_at_one_root() {
                     here
                   pci0000:10 (1 free)
               to make it fit:
-                - free 1 of gpu-0, gpu-1 and gpu-2, held by claim ml/many (pod ml/many-pod)
-                - 2 devices must then be free with equal resource.kubernetes.io/pcieRoot
+                - free 1 of gpu-0, gpu-1 and gpu-2, held by claim ml/many (pod ml/many-pod): then 2 have equal
+                  resource.kubernetes.io/pcieRoot ("pci0000:10")
         "#]],
     );
 }
@@ -204,8 +204,8 @@ fn a_basic_filter_beside_the_plugin() {
                 - tolerate gpu=only:NoSchedule in the pod, or take it off: kubectl taint node n1
                   gpu:NoSchedule-
                 - free 2500m of cpu on n1
-                - free gpu-0 and gpu-1, held by claim ml/a (pod ml/a-pod)
-                - 2 devices must then be free with equal resource.kubernetes.io/pcieRoot
+                - free gpu-0 and gpu-1, held by claim ml/a (pod ml/a-pod): then 2 have equal
+                  resource.kubernetes.io/pcieRoot ("pci0000:10")
 
             NODES  WHY
                 1  taint gpu=only:NoSchedule not tolerated, and cpu: 4 needed, 1500m of 8 left, and 0 of 2
