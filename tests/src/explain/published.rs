@@ -462,38 +462,40 @@ fn no_such_gpu_after_the_queue() {
 
 #[test]
 fn classic_unsuitable_node() {
-    check("classic-unsuitable-node", &["pod0"], &expect![[r#"
-        gpu-test3/pod0: waiting (PreBind)
-        Pod gpu-test3/pod0 needs 1 device of class gpu.example.com on one node; worker-2 would do, but
-        PreBind said: waiting for resource driver. It cannot run elsewhere: on worker-1 claim
-        gpu-test3/shared-gpu is refused by its resource driver (unsuitable).
+    check(
+        "classic-unsuitable-node",
+        &["pod0"],
+        &expect![[r#"
+            gpu-test3/pod0: waiting (PreBind)
+            Pod gpu-test3/pod0 needs 1 device of class gpu.example.com on one node; worker-2 would do, but
+            PreBind said: waiting for resource driver. It cannot run elsewhere: on worker-1 claim
+            gpu-test3/shared-gpu is refused by its resource driver (unsuitable).
 
-        TO MAKE IT FIT
-          on worker-1
-            - see the log of the driver: its answer is in the unsuitableNodes of the pod's
-              PodSchedulingContext
-
-        NODES  WHY
-            1  fits
-               [worker-2]
-            1  claim gpu-test3/shared-gpu is refused by its resource driver (unsuitable)
-               [worker-1]
-    "#]]);
+            NODES  WHY
+                1  fits
+                   [worker-2]
+                1  claim gpu-test3/shared-gpu is refused by its resource driver (unsuitable)
+                   [worker-1]
+        "#]],
+    );
 }
 
 #[test]
 fn example_already_allocated() {
-    check("example-already-allocated", &["pod1"], &expect![[r#"
-        gpu-test1/pod1: scheduled
-        Pod gpu-test1/pod1 needs 1 device of class gpu.example.com on one node; it fits, and would run on
-        dra-example-driver-cluster-worker with gpu-7 (gpu.example.com). No other node has what it needs. 1
-        pod ahead of it in the queue wants the same devices (gpu-test1/pod0); --after-queue places it first.
+    check(
+        "example-already-allocated",
+        &["pod1"],
+        &expect![[r#"
+            gpu-test1/pod1: scheduled
+            Pod gpu-test1/pod1 needs 1 device of class gpu.example.com on one node; it fits, and would run on
+            dra-example-driver-cluster-worker with gpu-7 (gpu.example.com). No other node has what it needs. 1
+            pod ahead of it in the queue wants the same devices (gpu-test1/pod0); --after-queue places it first.
 
-        NODES  WHY
-            1  fits
-               [dra-example-driver-cluster-worker]
-            1  claim gpu-test1/pod1-gpu-x7k21 is allocated on node dra-example-driver-cluster-worker, in use
-               by pod gpu-test1/pod1
-               [dra-example-driver-cluster-worker2]
-    "#]]);
+            NODES  WHY
+                1  fits
+                   [dra-example-driver-cluster-worker]
+                1  claim gpu-test1/pod1-gpu-x7k21 is allocated on node dra-example-driver-cluster-worker
+                   [dra-example-driver-cluster-worker2]
+        "#]],
+    );
 }

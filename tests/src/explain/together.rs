@@ -720,8 +720,7 @@ fn all_and_a_constraint() {
 
             TO MAKE IT FIT
               on n1
-                - ask for at most 2, or give up the constraint: freeing devices does not help, no 3 here have
-                  equal gpu.example.com/root
+                - select devices that suit the constraint on gpu.example.com/root, or give it up
 
             NODES  WHY
                 1  3 devices free, but at most 2 with equal gpu.example.com/root, 3 needed
@@ -856,7 +855,7 @@ fn alternatives_that_compete_for_a_counter() {
         &[],
         &expect![[r#"
             default/p: unschedulable (Filter)
-            Pod default/p needs 1 device of class gpu or else 2 devices of class gpu and 1 device of class gpu
+            Pod default/p needs (1 device of class gpu or else 2 devices of class gpu) and 1 device of class gpu
             on one node, but on n1 enough devices free for big and small one by one, but they share counter
             board/memory (80Gi of 80Gi left, 40Gi to 80Gi each): no room for 2 at once.
 

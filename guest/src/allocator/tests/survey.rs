@@ -375,7 +375,7 @@ fn compare(cluster: &Cluster, profile: &Profile, case: &str, seen: &mut Seen) {
 /// the way.
 fn tight(seed: u64) -> Cluster {
     let mut rng = Rng::with_seed(seed);
-    let is_counted = seed % 3 != 0;
+    let is_counted = !seed.is_multiple_of(3);
     let devices = (0..rng.usize(3..=6)).map(|i| {
         let letter = ["a", "b"][rng.usize(0..2)];
         let attributes = [("n", Attribute::Int(rng.i64(1..=2))), ("m", text(letter))];

@@ -87,7 +87,9 @@ pub fn of_constraint(claim: &Claim, constraint: &Constraint) -> Found {
         .text(format!(" with equal {attribute}, {needed} needed")),
     };
     let ask = match (single, *largest) {
-        (Some(_), 1..) => format!("ask for at most {largest}, or "),
+        (Some(request), 1..) if request.count.is_some() => {
+            format!("ask for at most {largest}, or ")
+        }
         _ => String::new(),
     };
     let name = single.map_or("", |request| request.name.as_str());
@@ -95,7 +97,11 @@ pub fn of_constraint(claim: &Claim, constraint: &Constraint) -> Found {
         true => None,
         false => fixes::completing_of(claim, constraint, name),
     };
+    let wants_all = single.is_some_and(|request| request.count.is_none());
     let fix = match completing {
+        None if wants_all => {
+            format!("select devices that suit the constraint on {attribute}, or give it up")
+        }
         Some(completing) => format!("{completing}, or {ask}give up the constraint"),
         None if constraint.distinct => format!("{ask}give up the constraint on {attribute}"),
         None if is_hopeless(claim, constraint) => format!(

@@ -148,7 +148,12 @@ fn of_claim(need: &Need) -> Option<String> {
         };
         let others = need.requests[at + 1..].iter().take_while(same).count();
         let forms = need.requests[at..=at + others].iter().map(devices);
-        parts.push(forms.collect::<Vec<_>>().join(" or else "));
+        let forms = forms.collect::<Vec<_>>().join(" or else ");
+        let is_one_of_several = others > 0 && others + 1 < need.requests.len();
+        parts.push(match is_one_of_several {
+            true => format!("({forms})"),
+            false => forms,
+        });
         at += 1 + others;
     }
     let devices = match parts.as_slice() {
