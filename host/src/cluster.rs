@@ -98,6 +98,24 @@ impl Cluster {
         }
     }
 
+    /// Another cluster with the same objects, and nothing of what else happened here.
+    #[must_use]
+    pub fn copy(&self) -> Self {
+        let mut copy = Self::new(Settings {
+            start: self.clock(),
+            log_level: LogLevel::Info,
+            page: self.page,
+            classic_driver: self.driver.is_some(),
+            ..Settings::default()
+        });
+        let caches = self.caches.values();
+        let objects = caches.flat_map(|cache| cache.entries().map(|entry| entry.object.clone()));
+        copy.load(objects.collect());
+        copy.run_claim_controller();
+        copy.deliver();
+        copy
+    }
+
     /// Stores objects as they were read and shows them in the caches. The events of that are handed out by the next
     /// `deliver`.
     pub fn load(&mut self, objects: Vec<Object>) -> Vec<Warning> {

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use crate::command::dractl_with;
 
 mod browser;
+mod explained;
 
 use browser::{Tab, World, sheets};
 
@@ -81,7 +82,7 @@ fn page_of(items: &[Value]) -> String {
 }
 
 /// `nodes` of them, with so many devices each.
-fn large(nodes: usize, devices: usize) -> String {
+fn large_items(nodes: usize, devices: usize) -> Vec<Value> {
     let mut items = vec![
         json!({"apiVersion": "resource.k8s.io/v1", "kind": "DeviceClass", "metadata": {"name": "gpu"}}),
         template("four", 4),
@@ -96,17 +97,23 @@ fn large(nodes: usize, devices: usize) -> String {
             gpus(devices),
         ));
     }
+    items
+}
+
+/// The same with 20 pods that fit.
+fn large(nodes: usize, devices: usize) -> String {
+    let mut items = large_items(nodes, devices);
     items.extend((0..20).map(|index| pod(&format!("p{index}"), "four")));
     page_of(&items)
 }
 
-/// The page with other data about refusals.
-fn with_refusals(page: &str, refusals: &Value) -> String {
-    let (before, rest) = page.split_once("\"refusals\":").expect("refusals");
+/// The page with other explanations.
+fn with_explained(page: &str, explained: &Value) -> String {
+    let (before, rest) = page.split_once("\"explained\":").expect("explanations");
     let mut given = serde_json::Deserializer::from_str(rest).into_iter::<Value>();
     assert!(matches!(given.next(), Some(Ok(Value::Array(_)))));
     let after = &rest[given.byte_offset()..];
-    format!("{before}\"refusals\":{refusals}{after}")
+    format!("{before}\"explained\":{explained}{after}")
 }
 
 #[test]
@@ -187,9 +194,12 @@ fn a_choice_shows_devices_holder_and_reasons() {
     );
     assert_eq!(
         refused["statuses"],
+        // The nearer one first, each below the line of its group.
         json!([
-            "\u{d7} 0 of 4 matching devices free, 5 needed: 4 in use",
-            "\u{d7} 3 of 4 matching devices free, 5 needed: 1 in use"
+            "3 of 4 matching devices free, 5 needed: 1 in use",
+            "\u{d7} 3 of 4 matching devices free, 5 needed: 1 in use",
+            "0 of 4 matching devices free, 5 needed: 4 in use",
+            "\u{d7} 0 of 4 matching devices free, 5 needed: 4 in use"
         ])
     );
 }
@@ -254,10 +264,11 @@ fn keys_lead_everywhere() {
         return;
     };
     let refused =
-        |free, used| format!("\u{d7} {free} of 4 matching devices free, 5 needed: {used} in use");
-    let n1 = format!("node n1, {}", refused(0, 4));
-    let n2 = format!("node n2, {}", refused(3, 1));
-    // n2 stands beside n1, the fabric below both.
+        |free, used| format!("{free} of 4 matching devices free, 5 needed: {used} in use");
+    let n1 = format!("node n1, \u{d7} {}", refused(0, 4));
+    let n2 = format!("node n2, \u{d7} {}", refused(3, 1));
+    let [far, near] = [refused(0, 4), refused(3, 1)].map(|text| format!("1 node, {text}"));
+    // At first n2 stands beside n1; of a pod that neither takes, n2 is nearer. The fabric is below both.
     let way = [
         ("/", "search"),
         ("Tab", "Use dark colours"),
@@ -269,24 +280,40 @@ fn keys_lead_everywhere() {
         ("End", "ml/old, running on n2"),
         ("ArrowDown", "ml/old, running on n2"),
         ("Home", "ml/too-large, unschedulable"),
+        ("Tab", "apart"),
+        ("Tab", "node n1, 0 of 4 free"),
+        ("End", "gpu-3"),
+        ("ArrowRight", "node n2, 3 of 4 free"),
+        ("ArrowLeft", "gpu-3"),
+        ("Shift+Tab", "apart"),
+        ("Shift+Tab", "ml/too-large, unschedulable"),
         ("Enter", "ml/too-large, unschedulable"),
         ("Tab", "apart"),
-        ("Tab", n1.as_str()),
+        ("Tab", near.as_str()),
+        ("ArrowRight", near.as_str()),
+        ("ArrowDown", &n2),
         ("ArrowRight", "gpu-0"),
         ("ArrowRight", "gpu-1"),
-        ("ArrowDown", "port-0"),
+        ("ArrowDown", &far),
+        ("ArrowDown", &n1),
+        ("ArrowRight", "gpu-0"),
+        // The first device of a node begins at 272 pixels, the ports at 250 and 270.
+        ("ArrowDown", "port-1"),
+        ("ArrowLeft", "port-0"),
         ("End", "port-1"),
         ("ArrowDown", "port-1"),
-        ("ArrowUp", "gpu-3"),
-        ("ArrowRight", &n2),
-        ("ArrowLeft", "gpu-3"),
+        ("ArrowUp", "gpu-0"),
+        ("End", "gpu-3"),
+        ("ArrowRight", "gpu-3"),
         ("Home", &n1),
-        ("ArrowUp", &n1),
+        ("ArrowUp", &far),
+        ("ArrowUp", &n2),
         (
             "Control+End",
             "net.example.com fabric, nodes with rack = r2",
         ),
-        ("Control+Home", &n1),
+        ("Control+Home", &near),
+        ("ArrowDown", &n2),
         ("ArrowRight", "gpu-0"),
         ("Enter", "gpu-0"),
         ("Tab", "Details"),
@@ -308,7 +335,11 @@ fn keys_lead_everywhere() {
         json!({"outline": "solid", "title": "gpu-0", "chosen": "too-large", "stops": [1, 1]})
     );
     press(&mut tab, "Escape");
-    assert_eq!(tab.run("return text('#details h2')"), "Overview");
+    assert_eq!(
+        tab.run("return [text('#details h2'), focused(), texts('#grid .node .name')]"),
+        json!(["Overview", "gpu-0", ["n1", "n2", "net.example.com fabric"]]),
+        "the groups are gone, and the focus is where it was"
+    );
     for key in ["/", "x", "/"] {
         press(&mut tab, key);
     }
@@ -454,15 +485,22 @@ fn only_what_is_in_sight_is_drawn() {
 
 #[test]
 fn refusals_of_single_devices_are_shown() {
-    let device = |node: &str, name: &str, reason: &str| json!({"driver": "gpu.example.com", "pool": node, "device": name, "reason": reason});
-    let refusals = json!([
-        {"pod": "ml/too-large", "node": "n1", "text": "4 devices, 5 needed",
-            "devices": [device("n1", "gpu-0", "model is L40S"), device("n1", "gpu-1", "in use by ml/fits"), device("n1", "gpu-2", "in use by ml/fits")]},
-        {"pod": "ml/too-large", "node": "n2", "text": "3 devices free, 5 needed", "devices": [device("n2", "gone", "whatever")]},
-        {"pod": "ml/no-such-pod", "node": "n3", "text": "never shown"},
+    // Of n1 the first device for one reason, the second and third for another.
+    let refused = json!([[0, 0, 1, 0, 0, 0, 2, 0, 1, 2], [1, 3]]);
+    let texts = [
+        "4 devices, 5 needed",
+        "model is L40S",
+        "in use by ml/fits",
+        "3 devices free, 5 needed",
+    ];
+    let explained = json!([
+        {"pod": "ml/too-large", "summary": ["No.", "Never."], "texts": texts, "refused": refused,
+            "nearest": [{"node": "n2", "steps": ["buy two", "wait"]}, {"node": null, "steps": ["give up"]}],
+            "groups": [{"text": "3 to 4 devices, 5 needed", "nodes": [[1, 1], [0, 0]]}]},
+        {"pod": "ml/no-such-pod", "summary": ["never shown"], "texts": [], "refused": [], "nearest": [], "groups": []},
     ]);
     let Some(mut tab) = Tab::open(
-        &with_refusals(&page_of(&small()), &refusals),
+        &with_explained(&page_of(&small()), &explained),
         World::default(),
     ) else {
         return;
@@ -470,7 +508,8 @@ fn refusals_of_single_devices_are_shown() {
     let result = tab.run(
         "const before = all('#grid .refused').length;
         await click('.pod[data-row=\"0\"]');
-        const chosen = {refused: all('#grid .refused').map((e) => e.getAttribute('aria-label').split('  |  ').pop()), statuses: texts('#grid .node .about'), cards: texts('#details .card p')};
+        const chosen = {refused: all('#grid .refused').map((e) => e.getAttribute('aria-label').split('  |  ').pop()), statuses: texts('#grid .node .about'), answer: text('.answer'), steps: texts('.steps li'), group: text('#details details summary'),
+            cards: texts('#details details p')};
         await click('#grid .refused');
         return {before, legend: text('#legend'), chosen, device: text('#details .message')};",
     );
@@ -488,19 +527,27 @@ fn refusals_of_single_devices_are_shown() {
     ];
     assert_eq!(result["chosen"]["refused"], json!(reasons));
     let statuses = [
-        "\u{d7} 4 devices, 5 needed",
+        "3 to 4 devices, 5 needed",
         "\u{d7} 3 devices free, 5 needed",
+        "\u{d7} 4 devices, 5 needed",
         "nodes with rack = r2",
     ];
     assert_eq!(result["chosen"]["statuses"], json!(statuses));
-    let cards = result["chosen"]["cards"].as_array().expect("cards");
-    for told in [
-        "4 devices, 5 needed",
-        "1 device: model is L40S",
+    assert_eq!(result["chosen"]["answer"], "No. Never.");
+    assert_eq!(
+        result["chosen"]["steps"],
+        json!(["buy two", "wait", "give up"])
+    );
+    assert_eq!(
+        result["chosen"]["group"],
+        "2 nodes: 3 to 4 devices, 5 needed"
+    );
+    let cards = [
+        "The numbers are from the least to the most; the map has those of each node.",
         "2 devices: in use by ml/fits",
-    ] {
-        assert!(cards.contains(&json!(told)), "{told}: {cards:?}");
-    }
+        "1 device: model is L40S",
+    ];
+    assert_eq!(result["chosen"]["cards"], json!(cards));
     assert_eq!(result["device"], "Not for ml/too-large: model is L40S");
 }
 
@@ -519,7 +566,7 @@ fn no_name_breaks_out() {
     let result = tab.run(
         "await click('.pod');
         const pods = texts('.pod .name'), details = text('#details');
-        await click('.node');
+        await click('.node:not(.fold)');
         return {broken: window.broken === true, images: all('img').length, pods, details, labels: texts('#details dd'), names: all('#grid .cell').map((e) => e.getAttribute('aria-label').split('  |  ')[0])};",
     );
     assert_eq!(tab.complaints(), [""; 0]);
@@ -608,6 +655,24 @@ fn without_scripts_the_pods_are_in_a_table() {
         sentences.contains(&json!("2 pods: 1 scheduled, 1 unschedulable")),
         "{sentences:?}"
     );
+}
+
+/// A window that grows shows more, without a scroll.
+#[test]
+fn a_higher_window_is_filled() {
+    let Some(mut tab) = Tab::open(&large(200, 8), World::default()) else {
+        return;
+    };
+    let mut seen = |height| {
+        tab.resize(1400, height);
+        tab.run("await frame(); return [texts('.pod').length, texts('#grid .node').length];")
+    };
+    // A pod has 42 pixels, a line of nodes 35.
+    let (low, high) = (seen(300), seen(1200));
+    assert!(low[0].as_u64() < Some(20), "{low}");
+    assert_eq!(high[0], 20);
+    assert!(high[1].as_u64() > low[1].as_u64(), "{low}, then {high}");
+    assert_eq!(tab.complaints(), [""; 0]);
 }
 
 /// All rows are printed, not only those in sight.

@@ -69,6 +69,11 @@ impl Choice {
         built_in::load(self.plugin.as_deref(), &settings)
     }
 
+    /// Whether devices of pools that are incomplete or contradict themselves are given to nobody: Kubernetes 1.31 gives them.
+    pub(super) fn skips_broken_pools(&self) -> bool {
+        self.profile != "1.31"
+    }
+
     /// The input as this plugin needs it, with what the flags mean for it.
     pub(super) fn read(
         &self,

@@ -65,6 +65,16 @@ impl Loaded {
     }
 }
 
+/// The inputs, for people.
+pub(super) fn source(inputs: &[PathBuf]) -> String {
+    let name = |input: &PathBuf| match input.to_str() {
+        Some("-") => "standard input".to_owned(),
+        _ => input.display().to_string(),
+    };
+    let names: Vec<String> = inputs.iter().map(name).collect();
+    names.join(", ")
+}
+
 /// Reads everything that the host and the plugin want.
 pub(super) fn read(
     inputs: &[PathBuf],

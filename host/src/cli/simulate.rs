@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use clap::{Args, ValueEnum};
 
 use super::choice::Choice;
-use super::input::Loaded;
+use super::input::{Loaded, source};
 use super::{DONE, NOT_PLACED, Streams};
 use crate::clock::Stopwatch;
 use crate::cluster::Cluster;
@@ -16,7 +16,7 @@ use crate::cycle::Strategy;
 use crate::explain::afterwards;
 use crate::plugin::{Component, LogLevel, Plugin, SharedServices};
 use crate::report::collect::{Measured, collect};
-use crate::report::explain::{Refusal, refusals};
+use crate::report::explain::{self, Explained};
 use crate::report::table::{self, Detail};
 use crate::report::{Report, WarningReport, json, objects, page};
 use crate::scheduler::chooser::OneAtATime;
@@ -113,8 +113,8 @@ impl Simulate {
         let elapsed = stopwatch.nanoseconds();
 
         let mut outcomes = scheduler.outcomes();
-        let refusals = match self.output {
-            Output::Html => refusals_of(&mut scheduler, &outcomes, &plugin, &cluster)?,
+        let explained = match self.output {
+            Output::Html => explanations(&mut scheduler, &outcomes, &plugin, &cluster)?,
             _ => Vec::new(),
         };
         outcomes.extend(unreadable_pods);
@@ -133,10 +133,14 @@ impl Simulate {
             });
         }
         let contents = page::Contents {
-            source: &self.source(),
+            command: "simulate",
+            source: &source(&self.inputs),
+            summary: &report.summary(),
             report: &report,
             allocated: &allocated,
-            refusals: &refusals,
+            explained: &explained,
+            opens: false,
+            skips_broken_pools: self.choice.skips_broken_pools(),
         };
         match self.output {
             Output::Html => page::write(contents, &cluster, streams.stdout)?,
@@ -152,16 +156,6 @@ impl Simulate {
         } else {
             NOT_PLACED
         })
-    }
-
-    /// The inputs, for people.
-    fn source(&self) -> String {
-        let name = |input: &PathBuf| match input.to_str() {
-            Some("-") => "standard input".to_owned(),
-            _ => input.display().to_string(),
-        };
-        let names: Vec<String> = self.inputs.iter().map(name).collect();
-        names.join(", ")
     }
 
     fn settings(&self) -> Settings {
@@ -197,13 +191,13 @@ impl Simulate {
     }
 }
 
-/// Why the first pods that were not placed cannot be, for the page; nothing from a plugin that does not explain itself.
-fn refusals_of(
+/// Why the first pods that were not placed cannot be, for the page.
+fn explanations(
     scheduler: &mut Scheduler,
     outcomes: &[PodOutcome],
     plugin: &Component,
     cluster: &Arc<Mutex<Cluster>>,
-) -> anyhow::Result<Vec<Refusal>> {
+) -> anyhow::Result<Vec<page::Explanation>> {
     let refused = |outcome: &&PodOutcome| matches!(outcome.ended, Ended::Failed(_));
     let mut refused = outcomes
         .iter()
@@ -216,8 +210,20 @@ fn refusals_of(
     let services: SharedServices = cluster.clone();
     let mut advisor = plugin.advisor(&services)?;
     let name = &plugin.description().name;
-    let answers = refused.map(|outcome| afterwards(scheduler, outcome, name, &mut advisor));
-    Ok(answers.flat_map(|answer| refusals(&answer)).collect())
+    let explanations = refused.map(|outcome| {
+        let answer = afterwards(scheduler, outcome, name, &mut advisor);
+        let (explained, refusals) =
+            explain::collect_with_refusals(&answer, &lock(cluster), &[], &[]);
+        page::Explanation {
+            explained: Explained {
+                // The report has the warnings, and the attempt saw another state than there is now.
+                notes: Vec::new(),
+                ..explained
+            },
+            refusals,
+        }
+    });
+    Ok(explanations.collect())
 }
 
 fn lock(cluster: &Mutex<Cluster>) -> MutexGuard<'_, Cluster> {

@@ -590,3 +590,31 @@ fn what_plugins_wrote_is_shown_on_request_though_its_event_is_late() {
     cluster.show_writes_since(first);
     assert_eq!(label(&cluster, "a").as_deref(), Some("1"));
 }
+
+/// The same objects in the same order; what happens to one of them does not happen to the other.
+#[test]
+fn a_copy_goes_its_own_way() {
+    let mut first = cluster();
+    first.load(vec![claim("0"), node("m")]);
+    first.advance_to(first.clock() + 5 * SECOND);
+    let mut second = first.copy();
+    let names = |cluster: &Cluster| -> Vec<String> {
+        let kinds = [CLAIM, "Node"].map(Kind::new);
+        let entries = kinds.iter().flat_map(|kind| cluster.list(kind));
+        entries
+            .map(|entry| entry.object.id().name.to_string())
+            .collect()
+    };
+    assert_eq!(names(&second), ["a", "b", "0", "n", "m"]);
+    assert_eq!(second.clock(), first.clock());
+    assert_eq!(second.deliver().len(), 0);
+    assert_eq!(shown(&second, "a").value(), shown(&first, "a").value());
+
+    let changed = relabelled(&shown(&second, "a"), "new");
+    update(&mut second, changed);
+    second.load(vec![claim("c")]);
+    second.advance_to(second.clock() + SECOND);
+    assert_eq!(shown(&first, "a").text("/metadata/labels/l"), None);
+    assert_eq!(names(&first), ["a", "b", "0", "n", "m"]);
+    assert!(second.clock() > first.clock());
+}

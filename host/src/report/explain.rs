@@ -37,7 +37,7 @@ mod together;
 pub use ahead::AheadReport;
 pub use nearest::Nearest;
 pub use needs::{ConstraintNeed, Need, RequestNeed};
-pub use refusals::{DeviceRefusal, Refusal, refusals};
+pub use refusals::{DeviceRefusal, Refusal};
 
 use node::{Said, View};
 use phrase::some_of;
@@ -148,22 +148,44 @@ pub fn collect(
     before: &[ClaimReport],
     asked: &[String],
 ) -> Explained {
+    let views: Vec<View> = views_of(answer, cluster).collect();
+    explained(answer, &views, cluster, before, asked)
+}
+
+/// The same, with what keeps the pod from each device of each node.
+pub fn collect_with_refusals(
+    answer: &Answer,
+    cluster: &Cluster,
+    before: &[ClaimReport],
+    asked: &[String],
+) -> (Explained, Vec<Refusal>) {
+    let views: Vec<View> = views_of(answer, cluster).collect();
+    let explained = explained(answer, &views, cluster, before, asked);
+    (explained, refusals::of(&answer.pod, &views))
+}
+
+fn explained(
+    answer: &Answer,
+    views: &[View],
+    cluster: &Cluster,
+    before: &[ClaimReport],
+    asked: &[String],
+) -> Explained {
     let pod = answer.pod.id();
     let report = answer.outcome.as_ref().and_then(|outcome| {
         let mut report = collect::collect(std::slice::from_ref(outcome), &[], cluster, 0);
         report.pods.pop()
     });
-    let views: Vec<View> = views_of(answer, Some(cluster)).collect();
-    let groups = groups::of(&views);
+    let groups = groups::of(views);
     let needs = needs::of(&answer.pod, cluster);
     let ahead = ahead::of(answer, cluster);
     let mut notes = notes(answer, report.as_ref());
-    notes.extend(disagreement(answer, &views));
+    notes.extend(disagreement(answer, views));
     let facts = summary::Facts {
         answer,
         report: report.as_ref(),
         before,
-        views: &views,
+        views,
         groups: &groups,
         needs: &needs,
         ahead: &ahead,
@@ -203,11 +225,11 @@ pub fn collect(
         groups: groups
             .iter()
             .filter(|_| shown)
-            .map(|group| group_report(group, &views))
+            .map(|group| group_report(group, views))
             .collect(),
         nodes: asked
             .iter()
-            .filter_map(|name| node_report(name, answer, &views))
+            .filter_map(|name| node_report(name, answer, views))
             .collect(),
         ahead_in_all: answer.ahead.len(),
         ahead,
@@ -218,10 +240,7 @@ pub fn collect(
 }
 
 /// Each node, by name. Who holds devices is looked up in the cluster.
-fn views_of<'a>(
-    answer: &'a Answer,
-    cluster: Option<&'a Cluster>,
-) -> impl Iterator<Item = View> + use<'a> {
+fn views_of<'a>(answer: &'a Answer, cluster: &'a Cluster) -> impl Iterator<Item = View> + use<'a> {
     answer.nodes.iter().map(move |node| {
         let outcome = answer.outcome.as_ref();
         let said = outcome.and_then(|outcome| Said::of(outcome, &answer.plugin, &node.name));

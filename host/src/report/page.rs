@@ -1,4 +1,4 @@
-//! `-o html`: one page that needs nothing but itself, with the devices of each node and who has them.
+//! `-o html`: one page that needs nothing but itself, with the devices of each node, who has them, and why pods do not get them.
 //!
 //! The page is `page/page.html`, where `{{name}}` stands for a piece. What is shown is data (`page/data.rs`) that the scripts
 //! turn into text; none of it ever becomes markup. Without scripts there is a table.
@@ -9,11 +9,12 @@ use std::io::{self, Write};
 use std::sync::Arc;
 
 use super::Report;
-use super::explain::Refusal;
+use super::explain::{Explained, Refusal};
 use crate::cluster::Cluster;
 
 mod collect;
 mod data;
+mod explained;
 mod inventory;
 mod markup;
 
@@ -30,17 +31,44 @@ const SCRIPTS: [&str; 6] = [
     include_str!("page/page.js"),
 ];
 
-/// What the page is made of, beside the cluster at the end of the run.
+/// What the page is made of, beside the cluster that it shows.
 #[derive(Clone, Copy, Debug)]
 pub struct Contents<'a> {
+    /// The command whose page it is.
+    pub command: &'static str,
     /// What was read, as the user named it.
     pub source: &'a str,
-    /// What a simulation found out; reasons should name all their nodes.
+    /// What came out, in a line.
+    pub summary: &'a str,
+    /// What became of the pods that were tried; reasons should name all their nodes.
     pub report: &'a Report,
-    /// Claims that were allocated before the run, from [`allocated`].
+    /// Claims that were allocated before, from [`allocated`].
     pub allocated: &'a BTreeSet<Arc<str>>,
-    /// Why pods were refused, device by device, where somebody looked.
-    pub refusals: &'a [Refusal],
+    /// Why, where somebody looked.
+    pub explained: &'a [Explanation],
+    /// Whether the page opens on the first of these.
+    pub opens: bool,
+    /// Whether devices of pools that are incomplete or contradict themselves are given to nobody.
+    pub skips_broken_pools: bool,
+}
+
+/// Everything about one pod.
+#[derive(Clone, Debug)]
+pub struct Explanation {
+    /// In words.
+    pub explained: Explained,
+    /// Node by node and device by device.
+    pub refusals: Vec<Refusal>,
+}
+
+impl Contents<'_> {
+    fn opened(&self) -> Option<String> {
+        let first = self.explained.first().filter(|_| self.opens)?;
+        let Explained {
+            namespace, name, ..
+        } = &first.explained;
+        Some(format!("{namespace}/{name}"))
+    }
 }
 
 /// Uids of the claims that are allocated now.
@@ -50,19 +78,13 @@ pub fn allocated(cluster: &Cluster) -> BTreeSet<Arc<str>> {
 
 /// Writes the page.
 pub fn write(contents: Contents<'_>, cluster: &Cluster, out: &mut dyn Write) -> io::Result<()> {
-    let Contents {
-        source,
-        report,
-        allocated,
-        refusals,
-    } = contents;
-    let document = collect::document(source, report, cluster, allocated, refusals);
+    let document = collect::document(contents, cluster);
     let data = markup::script_data(&serde_json::to_string(&document)?);
-    fill(source, report, &data, out)
+    fill(contents, &data, out)
 }
 
 /// Writes the template with its pieces. What was put in is not looked at again: names may contain anything.
-fn fill(source: &str, report: &Report, data: &str, out: &mut dyn Write) -> io::Result<()> {
+fn fill(contents: Contents<'_>, data: &str, out: &mut dyn Write) -> io::Result<()> {
     let mut rest = TEMPLATE;
     while let Some((before, (name, after))) = rest
         .split_once("{{")
@@ -70,10 +92,16 @@ fn fill(source: &str, report: &Report, data: &str, out: &mut dyn Write) -> io::R
     {
         out.write_all(before.as_bytes())?;
         match name {
-            "title" => write!(out, "{} - dractl simulate", markup::text(source))?,
+            "title" => write!(
+                out,
+                "{} - dractl {}",
+                markup::text(contents.source),
+                contents.command
+            )?,
+            "command" => write!(out, "{}", contents.command)?,
             "nonce" => write!(out, "{}", nonce(data))?,
             "style" => out.write_all(STYLE.as_bytes())?,
-            "table" => markup::table(report, out)?,
+            "plain" => markup::plain(contents, out)?,
             "data" => out.write_all(data.as_bytes())?,
             "scripts" => SCRIPTS
                 .iter()

@@ -226,6 +226,14 @@ impl Tab {
         self.run("await frame();");
     }
 
+    /// Gives the window another size.
+    pub fn resize(&mut self, width: u32, height: u32) {
+        let size =
+            json!({"width": width, "height": height, "deviceScaleFactor": 1, "mobile": false});
+        self.call("Emulation.setDeviceMetricsOverride", size);
+        self.run("await frame();");
+    }
+
     /// Errors, refused requests and everything that was written to the console.
     pub fn complaints(&self) -> &[String] {
         &self.complaints

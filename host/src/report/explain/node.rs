@@ -65,12 +65,7 @@ pub struct View {
 
 impl View {
     /// Of one node. `said` is what the plugin's decision says where there is no document.
-    pub fn of(
-        answer: &NodeAnswer,
-        plugin: &str,
-        said: Option<Said>,
-        cluster: Option<&Cluster>,
-    ) -> Self {
+    pub fn of(answer: &NodeAnswer, plugin: &str, said: Option<Said>, cluster: &Cluster) -> Self {
         let name = answer.name.to_string();
         let mut found: Vec<Found> = answer
             .native
@@ -86,7 +81,7 @@ impl View {
             })
             .collect();
         let mut document: Option<Document> = answer.document.as_ref().and_then(Document::read);
-        if let (Some(document), Some(cluster)) = (&mut document, cluster) {
+        if let Some(document) = &mut document {
             standing::look_up(document, cluster);
         }
         match (&document, &answer.document) {

@@ -278,7 +278,10 @@ fn what_cannot_be_understood_is_said() {
 #[test]
 fn each_device_is_refused_for_a_reason() {
     let answer = answer(vec![in_use("n1", 0, 1, "a"), no_driver("n2")]);
-    let refusals = refusals(&answer);
+    let refusals = refusals::of(
+        &answer.pod,
+        &views_of(&answer, &cluster(1)).collect::<Vec<_>>(),
+    );
     assert_eq!(
         serde_json::to_value(&refusals).unwrap(),
         json!([

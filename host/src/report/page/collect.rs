@@ -5,50 +5,53 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use super::Contents;
 use super::data::{Claim, Document, Held, Node, Pod, Ranges, Reason, Request, ranges};
+use super::explained::{self, explanation};
 use super::inventory::Inventory;
 use crate::cluster::Cluster;
+use crate::explain::Standing;
 use crate::filters::Selection;
 use crate::object::{Kind, Object};
 use crate::report::claims::{CLAIM, claims_of};
-use crate::report::explain::Refusal;
-use crate::report::{ClaimReport, PodReport, ReasonReport, Report};
+use crate::report::{ClaimReport, PodReport, ReasonReport};
 
-/// Everything that the page shows. `allocated` has the uids of the claims that were allocated before the run.
-pub(super) fn document<'a>(
-    source: &'a str,
-    report: &'a Report,
-    cluster: &Cluster,
-    allocated: &BTreeSet<Arc<str>>,
-    refusals: &'a [Refusal],
-) -> Document<'a> {
+/// Positions of nodes by name.
+pub(super) type Positions<'n> = BTreeMap<&'n str, usize>;
+
+/// Everything that the page shows.
+pub(super) fn document<'a>(contents: Contents<'a>, cluster: &Cluster) -> Document<'a> {
     let objects = sorted(cluster, "Node");
     let nodes: Vec<Node> = objects.iter().map(|object| node(object)).collect();
     let selection = Selection::of(objects.iter().copied());
-    let mut inventory = Inventory::of(cluster, &nodes, &selection);
+    let skips_broken = contents.skips_broken_pools;
+    let mut inventory = Inventory::of(cluster, &nodes, &selection, skips_broken);
     let claims = sorted(cluster, CLAIM);
     let claims = claims
         .into_iter()
-        .map(|object| claim(object, allocated, &mut inventory))
+        .map(|object| claim(object, contents.allocated, &mut inventory))
         .collect();
-    let positions: BTreeMap<&str, usize> = (nodes.iter().enumerate())
+    let positions: Positions<'_> = (nodes.iter().enumerate())
         .map(|(position, node)| (node.name.as_str(), position))
         .collect();
-    let mut pods: Vec<Pod> = report
-        .pods
-        .iter()
-        .map(|each| pod(each, &positions))
-        .collect();
-    pods.extend(running(report, cluster));
+    let reported = contents.report.pods.iter();
+    let mut pods: Vec<Pod> = reported.map(|each| pod(each, &positions)).collect();
+    for explained in contents.explained {
+        explained::settle(&explained.explained, &mut pods);
+    }
+    pods.extend(others(&pods, cluster));
+    let explained = contents.explained.iter();
+    let explained = explained.map(|each| explanation(each, &positions, &inventory));
     Document {
-        source,
-        summary: report.summary(),
+        source: contents.source,
+        summary: contents.summary,
+        open: contents.opened(),
         pods,
         claims,
+        explained: explained.collect(),
         groups: inventory.groups,
         fields: inventory.fields,
-        warnings: &report.warnings,
-        refusals,
+        warnings: &contents.report.warnings,
         nodes,
     }
 }
@@ -183,7 +186,7 @@ fn constraint(constraint: &Value) -> String {
     }
 }
 
-fn pod(report: &PodReport, positions: &BTreeMap<&str, usize>) -> Pod {
+fn pod(report: &PodReport, positions: &Positions<'_>) -> Pod {
     let reason = |reason: &ReasonReport| Reason {
         plugin: reason.plugin.clone(),
         message: reason.message.clone(),
@@ -196,6 +199,7 @@ fn pod(report: &PodReport, positions: &BTreeMap<&str, usize>) -> Pod {
         verdict: report.verdict.name(),
         node: report.node.clone(),
         at: report.at.clone(),
+        code: report.code,
         message: report.message.clone(),
         attempts: report.attempts,
         visited: u32::try_from(report.nodes_visited).unwrap_or(u32::MAX),
@@ -207,35 +211,29 @@ fn pod(report: &PodReport, positions: &BTreeMap<&str, usize>) -> Pod {
     }
 }
 
-/// Pods with a node and claims, beside those of the report: they are what keeps devices from the others.
-fn running(report: &Report, cluster: &Cluster) -> Vec<Pod> {
-    let known: BTreeSet<(&str, &str)> = (report.pods.iter())
+/// Pods with claims that were not asked about: they are what keeps devices from the others, or want the same.
+fn others(known: &[Pod], cluster: &Cluster) -> Vec<Pod> {
+    let known: BTreeSet<(&str, &str)> = (known.iter())
         .map(|pod| (pod.namespace.as_str(), pod.name.as_str()))
         .collect();
     let one = |object: &Object| {
         let id = object.id();
-        let node = object
-            .text("/spec/nodeName")
-            .filter(|name| !name.is_empty())?;
-        let over = matches!(object.text("/status/phase"), Some("Succeeded" | "Failed"));
+        let (verdict, node) = match Standing::of(object) {
+            Standing::Placed(node) => ("running", Some(node)),
+            Standing::Pending => ("pending", None),
+            Standing::Ended(_) | Standing::Deleted => return None,
+        };
         let claims = names(&claims_of(object, cluster));
-        if over || claims.is_empty() || known.contains(&(&*id.namespace, &*id.name)) {
+        if claims.is_empty() || known.contains(&(&*id.namespace, &*id.name)) {
             return None;
         }
         Some(Pod {
             namespace: id.namespace.to_string(),
             name: id.name.to_string(),
-            verdict: "running",
-            node: Some(node.to_owned()),
-            at: None,
-            message: String::new(),
-            attempts: 0,
-            visited: 0,
-            feasible: Vec::new(),
-            reasons: Vec::new(),
+            verdict,
+            node,
             claims,
-            retries: Vec::new(),
-            warnings: Vec::new(),
+            ..Pod::default()
         })
     };
     sorted(cluster, "Pod").into_iter().filter_map(one).collect()
@@ -247,7 +245,7 @@ fn names(claims: &[ClaimReport]) -> Vec<(String, Option<String>)> {
 }
 
 /// Positions of nodes by name; a node that is gone has none.
-fn named(names: &[String], positions: &BTreeMap<&str, usize>) -> Ranges {
+fn named(names: &[String], positions: &Positions<'_>) -> Ranges {
     let known: BTreeSet<usize> = (names.iter())
         .filter_map(|name| positions.get(name.as_str()).copied())
         .collect();

@@ -5,10 +5,10 @@
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::report::explain::Refusal;
+use crate::report::explain::Nearest;
 use crate::report::{RetryReport, WarningReport};
 
-/// Runs of consecutive positions in the list of nodes, first and last of each: a reason may stand for thousands of nodes.
+/// Runs of consecutive positions in the list of nodes, first and last of each: a text may stand for thousands of nodes.
 pub(super) type Ranges = Vec<[usize; 2]>;
 
 /// Everything that the page shows.
@@ -18,7 +18,10 @@ pub(super) struct Document<'a> {
     /// What was read, as the user named it.
     pub source: &'a str,
     /// As the command line says it.
-    pub summary: String,
+    pub summary: &'a str,
+    /// The pod that the page opens on, as `namespace/name`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub open: Option<String>,
     /// By name.
     pub nodes: Vec<Node>,
     /// What devices are described by: what it is, and its name.
@@ -31,8 +34,46 @@ pub(super) struct Document<'a> {
     pub pods: Vec<Pod>,
     /// What is not about one pod.
     pub warnings: &'a [WarningReport],
-    /// Where devices were looked at one by one.
-    pub refusals: &'a [Refusal],
+    /// Pods of which every node was looked at.
+    pub explained: Vec<Explanation<'a>>,
+}
+
+/// Why a pod is placed where it is, or not at all.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Explanation<'a> {
+    /// As `namespace/name`.
+    pub pod: String,
+    /// The answer in sentences.
+    pub summary: &'a [String],
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    pub notes: &'a [String],
+    /// What would make it fit.
+    #[serde(skip_serializing_if = "<[Nearest]>::is_empty")]
+    pub nearest: &'a [Nearest],
+    /// The nearest to fitting first.
+    pub groups: Vec<Alike<'a>>,
+    /// Devices that it would get: group, and position in it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub would: Vec<[usize; 2]>,
+    /// What is said of nodes and devices below, each text once.
+    pub texts: Vec<&'a str>,
+    /// For each node that does not fit its position and that of its text; then, for each run of refused devices, the positions of
+    /// the text, of the group, and of the first and the last device in it.
+    pub refused: Vec<Vec<usize>>,
+    /// Nodes that were asked for, in lines of text.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub full: Vec<(&'a str, &'a [String])>,
+}
+
+/// Nodes with the same reasons.
+#[derive(Debug, Serialize)]
+pub(super) struct Alike<'a> {
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub fits: bool,
+    pub text: &'a str,
+    /// The nearest first.
+    pub nodes: Ranges,
 }
 
 /// A node.
@@ -71,9 +112,9 @@ pub(super) struct Group {
     /// The nodes of `reach`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub nodes: Ranges,
-    /// Whether slices of the pool are missing, so that its devices may be out of use.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub incomplete: bool,
+    /// Why nobody can be given its devices.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unusable: Option<String>,
     /// What is wrong with the pool.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub problems: Vec<String>,
@@ -119,17 +160,19 @@ pub(super) struct Held {
 }
 
 /// A pod.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Pod {
     pub namespace: String,
     pub name: String,
-    /// As in the report, or `running`.
+    /// As in the report; `running`, `pending`, `ended` or `deleted` for one that was not to be placed.
     pub verdict: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub node: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at: Option<String>,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    pub code: &'static str,
     #[serde(skip_serializing_if = "String::is_empty")]
     pub message: String,
     #[serde(skip_serializing_if = "is_zero")]
@@ -162,7 +205,7 @@ fn is_zero(number: &u32) -> bool {
     *number == 0
 }
 
-/// Positions that ascend, as runs.
+/// Positions as runs, in their order.
 pub(super) fn ranges(positions: impl IntoIterator<Item = usize>) -> Ranges {
     let mut ranges = Ranges::new();
     for position in positions {

@@ -63,15 +63,23 @@ function describe(chosen, pod) {
 function describePod(pod) {
   const attempts = pod.attempts > 1 ? `, ${pod.attempts} attempts` : '';
   const feasible = [...namesIn(pod.feasible)];
+  const why = whyOf(pod);
+  const would = pod.devices.filter(({ held }) => !held.length);
+  const message = pod.verdict !== 'scheduled' && pod.message && `${[pod.at, pod.code].filter(Boolean).join(' \u00b7 ')}: ${pod.message}`;
   return [
     el('h2', {}, pod.id),
     el('p', {}, verdict(pod.verdict), pod.node && ' on ', pod.node && goNode(pod.node)),
-    pod.message && pod.verdict !== 'scheduled' && el('p', { class: 'message' }, pod.at ? `${pod.at}: ${pod.message}` : pod.message),
-    ...(pod.warnings || []).map((text) => el('p', { class: 'hint' }, text)),
+    why && el('p', { class: 'answer' }, why.summary.join(' ')),
+    message && el('p', { class: 'message' }, message),
+    pod.verdict === 'pending' && el('p', { class: 'quiet' }, 'Not asked about: explain it by its name, or all pods with --all.'),
+    ...[...new Set([...(why?.notes || []), ...(pod.warnings || [])])].map((text) => el('p', { class: 'hint' }, text)),
+    ...section('To make it fit', (why?.nearest || []).map(remedy)),
+    ...section('Nodes by reason, the nearest to fitting first', folded((why?.groups || []).map((group, index) => groupCard(group, why, index === 0)))),
+    ...section('Would get', would.length > 0 && names(would.map((device) => goDevice(device)))),
     ...section('Claims', pod.entries.map((entry) => claimCard(entry, pod))),
-    ...section('Why not, node by node', refusalCards(pod)),
-    ...section(pod.node ? 'Refused elsewhere' : 'Reasons', (pod.reasons || []).map(reasonCard)),
-    ...section('Nodes that fitted when it was tried', feasible.length && names(feasible.map((node) => goNode(node.name)))),
+    // With the reasons above this says nothing new.
+    ...(why?.groups.length ? [] : section(pod.node ? 'Refused elsewhere' : 'Reasons', (pod.reasons || []).map(reasonCard))),
+    ...section('Nodes that fitted when it was tried', !why && feasible.length && names(feasible.map((node) => goNode(node.name)))),
     ...section('Attempts', pod.visited > 0 && el('p', { class: 'quiet' }, `${plural(pod.visited, 'node')} visited${attempts}`),
       (pod.retries || []).map(retryCard)),
   ];
@@ -112,18 +120,28 @@ function reasonCard({ plugin, message, count, nodes }) {
     known.length > 0 && names(known.map((node) => goNode(node.name))));
 }
 
-/** Nodes with the same sentences share a card. */
-function refusalCards(pod) {
-  const byText = new Map();
-  for (const [node, { texts, devices: reasons }] of refusals.get(pod.id) || []) {
-    const counted = new Map();
-    for (const reason of reasons.values()) counted.set(reason, (counted.get(reason) || 0) + 1);
-    const lines = [...texts, ...[...counted].map(([reason, count]) => `${plural(count, 'device')}: ${reason}`)];
-    const key = lines.join('\n');
-    byText.set(key, [...(byText.get(key) || []), node]);
+/** What would have to be done, all of it, on one node or whatever the node. */
+function remedy({ node, steps }, index) {
+  const place = node && el('p', {}, index > 0 ? 'or on ' : 'on ', goNode(node));
+  return el('div', { class: 'card' }, place, el('ul', { class: 'steps' }, ...steps.map((step) => el('li', {}, step))));
+}
+
+/** Nodes with the same reasons. */
+function groupCard({ fits, text, nodes }, why, open) {
+  const alike = [...namesIn(nodes)];
+  const said = new Set(alike.map((node) => why.said.get(node)));
+  const counted = new Map();
+  for (const device of alike.flatMap(({ groups }) => groups).flatMap(({ devices: own }) => own)) {
+    const reason = why.reasons.get(device);
+    if (reason !== undefined) counted.set(reason, (counted.get(reason) || 0) + 1);
   }
-  return [...byText].map(([lines, nodes]) => el('div', { class: 'card' },
-    ...lines.split('\n').map((line) => el('p', {}, line)), names(nodes.map(goNode))));
+  const reasons = [...counted].sort(([, a], [, b]) => b - a);
+  return el('details', { class: 'card', open: open && '' },
+    el('summary', {}, el('strong', { class: fits ? 'good' : 'bad' }, plural(alike.length, 'node')), `: ${text}`),
+    names(alike.map((node) => goNode(node.name))),
+    // Where the nodes differ in numbers the map has those of each.
+    said.size > 1 && el('p', { class: 'quiet' }, 'The numbers are from the least to the most; the map has those of each node.'),
+    ...folded(reasons.map(([reason, count]) => el('p', {}, `${plural(count, 'device')}: ${reason}`))));
 }
 
 function retryCard({ attempt, afterSeconds, why, previous }) {
@@ -133,7 +151,7 @@ function retryCard({ attempt, afterSeconds, why, previous }) {
     previous && el('p', { class: 'quiet' }, `Before: ${previous.at}: ${previous.message}`));
 }
 
-const STATES = { free: 'free', held: 'in use before this run', given: 'given in this run' };
+const STATES = { free: 'free', held: page.open ? 'in use' : 'in use before this run', given: 'given in this run', unusable: 'not usable' };
 
 function describeDevice(device, pod) {
   const { group } = device;
@@ -144,7 +162,9 @@ function describeDevice(device, pod) {
     el('h2', {}, device.name),
     el('p', {}, el('strong', {}, STATES[device.state] + (device.tainted ? ', tainted' : '')), ' \u00b7 ', el('span', { class: 'mono' }, group.driver),
       node && ' on ', node && goNode(node.name)),
+    device.state === 'unusable' && el('p', { class: 'hint' }, group.unusable),
     reason !== undefined && el('p', { class: 'message' }, `Not for ${pod.id}: ${reason}`),
+    pod && !device.held.length && pod.devices.includes(device) && el('p', {}, goPod(pod.id), ' would get it.'),
     ...section('Holder', device.held.map(holderCard)),
     ...section('Taints', pairs(of('taint'), true)),
     ...section('Attributes', pairs(of('attribute'), true)),
@@ -179,13 +199,14 @@ function placeOf(group) {
   ];
 }
 
-function describeNode(node) {
+function describeNode(node, pod) {
   const users = new Set(node.groups.flatMap((group) => group.devices).flatMap(({ held }) => held.flatMap(({ claim }) => claim.users)));
   for (const pod of page.pods) if (pod.node === node.name) users.add(pod.id);
   return [
     el('h2', {}, node.name),
     node.unschedulable && el('p', { class: 'hint' }, 'Unschedulable: it takes no new pods.'),
-    el('p', {}, node.total ? `${node.free} of ${plural(node.total, 'device')} free` : 'No driver publishes devices here.'),
+    el('p', {}, node.total ? freeOf(node, plural(node.total, 'device')) : 'No driver publishes devices here.'),
+    ...standingOf(node, pod),
     ...node.groups.flatMap(({ driver, problems }) => (problems || []).map((text) => el('p', { class: 'hint' }, `${driver}: ${text}`))),
     ...section('Drivers', counts(node.groups)),
     ...section('Pods', users.size > 0 && names([...users].map(goPod))),
@@ -193,21 +214,43 @@ function describeNode(node) {
   ];
 }
 
+/** How the chosen pod stands to a node. */
+function standingOf(node, pod) {
+  const why = whyOf(pod);
+  if (!why) return [];
+  const said = why.said.get(node);
+  const fits = why.groups.some((group) => group.fits && inRanges(group.nodes, node.index));
+  const [, lines] = (why.full || []).find(([name]) => name === node.name) || [];
+  const line = (text) => {
+    const code = el('code', {}, text.trimStart());
+    code.style.paddingLeft = `${text.length - text.trimStart().length}ch`;
+    return code;
+  };
+  return [
+    said && el('p', { class: 'message' }, `Not for ${pod.id}: ${said}`),
+    fits && el('p', {}, goPod(pod.id), ' fits here.'),
+    ...section('In full', lines && el('div', { class: 'lines' }, ...lines.map(line))),
+  ];
+}
+
+function freeOf({ free, unusable }, total) {
+  return `${free} of ${total} free${unusable ? `, ${unusable} not usable` : ''}`;
+}
+
 /** A table of drivers with what is free and what is not. */
 function counts(groups) {
   const drivers = new Map();
+  const shown = [['free', 'free'], ['held', page.open ? 'in use' : 'before'], ['given', 'given'], ['unusable', 'not usable']];
+  const count = (key, name) => drivers.set(key, { ...drivers.get(key), [name]: (drivers.get(key)?.[name] || 0) + 1 });
   for (const { driver, devices: own } of groups) {
-    const count = drivers.get(driver) || { free: 0, held: 0, given: 0, all: 0 };
-    drivers.set(driver, count);
-    for (const { state } of own) {
-      count[state] += 1;
-      count.all += 1;
-    }
+    drivers.set(driver, drivers.get(driver) || {});
+    for (const { state } of own) [state, 'all'].forEach((name) => count(driver, name));
   }
   if (!drivers.size) return undefined;
+  const there = shown.filter(([state]) => state === 'free' || state === 'held' || [...drivers.values()].some((each) => each[state]));
   const row = (tag, cells) => el('tr', {}, ...cells.map((cell) => el(tag, { scope: tag === 'th' ? 'col' : undefined }, String(cell))));
-  const rows = [...drivers].map(([driver, { free, held, given, all }]) => row('td', [driver, free, held, given, all]));
-  return el('table', {}, el('thead', {}, row('th', ['driver', 'free', 'before', 'given', 'all'])), el('tbody', {}, ...rows));
+  const rows = [...drivers].map(([driver, each]) => row('td', [driver, ...there.map(([state]) => each[state] || 0), each.all || 0]));
+  return el('table', {}, el('thead', {}, row('th', ['driver', ...there.map(([, title]) => title), 'all'])), el('tbody', {}, ...rows));
 }
 
 function overview() {
@@ -224,7 +267,7 @@ function overview() {
       ['/', 'search; words narrow it, node:gpu-a or pod:train too'],
       ['Tab', 'search, pods, devices, details'],
       ['arrows', 'from pod to pod, from device to device'],
-      ['Enter', 'choose: a pod shows its devices, a device its holder'],
+      ['Enter', 'choose: a pod shows its devices, a device its holder; the line above some nodes shows them all'],
       ['Escape', 'clear the search, then the choice'],
     ])),
   ];

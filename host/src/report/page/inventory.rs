@@ -26,6 +26,8 @@ pub(super) struct Inventory {
     /// Group and position of each; several if a name was given twice.
     places: BTreeMap<PoolName, BTreeMap<String, Vec<[usize; 2]>>>,
     known_fields: BTreeMap<(FieldKind, String), usize>,
+    /// Whether devices of pools that are incomplete or contradict themselves are given to nobody.
+    skips_broken: bool,
     /// Groups of devices that no slice publishes.
     apart: BTreeMap<PoolName, usize>,
 }
@@ -50,8 +52,16 @@ enum Place {
 
 impl Inventory {
     /// Of all slices.
-    pub(super) fn of(cluster: &Cluster, nodes: &[Node], selection: &Selection) -> Self {
-        let mut inventory = Self::default();
+    pub(super) fn of(
+        cluster: &Cluster,
+        nodes: &[Node],
+        selection: &Selection,
+        skips_broken: bool,
+    ) -> Self {
+        let mut inventory = Self {
+            skips_broken,
+            ..Self::default()
+        };
         let positions: BTreeMap<&str, usize> = (nodes.iter().enumerate())
             .map(|(position, node)| (node.name.as_str(), position))
             .collect();
@@ -59,22 +69,32 @@ impl Inventory {
         for (name, pool) in pools(&slices) {
             for (place, devices) in by_place(&pool) {
                 let mut group = inventory.describe(&name, Some(pool.generation), &devices);
-                group.incomplete = announced(&pool).is_some();
                 group.problems = problems(&pool, &group.devices);
                 group.settle(&place, &positions, selection);
+                if inventory.skips_broken && group.unusable.is_none() {
+                    group.unusable = broken(&pool, &group.devices);
+                }
                 inventory.add(group);
             }
         }
         inventory
     }
 
+    /// Where a published device is.
+    pub(super) fn places(&self, driver: &str, pool: &str, device: &str) -> &[[usize; 2]] {
+        let name = (driver.to_owned(), pool.to_owned());
+        let pool = self.places.get(&name);
+        pool.and_then(|pool| pool.get(device))
+            .map_or(&[], Vec::as_slice)
+    }
+
     /// Where a device is: several places if its name was given twice. One that no slice publishes gets a place apart.
     pub(super) fn find(&mut self, driver: &str, pool: &str, device: &str) -> Vec<[usize; 2]> {
-        let name = (driver.to_owned(), pool.to_owned());
-        let known = self.places.get(&name).and_then(|pool| pool.get(device));
-        if let Some(places) = known {
-            return places.clone();
+        let known = self.places(driver, pool, device);
+        if !known.is_empty() {
+            return known.to_vec();
         }
+        let name = (driver.to_owned(), pool.to_owned());
         let group = match self.apart.get(&name) {
             Some(group) => *group,
             None => {
@@ -101,7 +121,7 @@ impl Inventory {
             node: None,
             reach: None,
             nodes: Vec::new(),
-            incomplete: false,
+            unusable: None,
             problems: Vec::new(),
             devices: devices.iter().map(|device| self.device(device)).collect(),
         }
@@ -173,7 +193,10 @@ impl Group {
         match place {
             Place::Node(name) => match nodes.get(name.as_str()) {
                 Some(position) => self.node = Some(*position),
-                None => self.reach = Some(format!("node {name}, which is not in the input")),
+                None => {
+                    self.reach = Some(format!("node {name}, which is not in the input"));
+                    self.unusable = self.reach.clone().map(|reach| format!("for {reach}"));
+                }
             },
             Place::All => {
                 self.reach = Some("all nodes".to_owned());
@@ -187,8 +210,14 @@ impl Group {
                     None => "a node selector that cannot be read".to_owned(),
                 });
                 self.nodes = ranges(matching.unwrap_or_default());
+                if self.nodes.is_empty() {
+                    self.unusable = Some("for no node of the input".to_owned());
+                }
             }
-            Place::Nowhere => self.reach = Some("no node: the slice names none".to_owned()),
+            Place::Nowhere => {
+                self.reach = Some("no node: the slice names none".to_owned());
+                self.unusable = Some("for no node: the slice names none".to_owned());
+            }
         }
     }
 }
@@ -258,20 +287,53 @@ fn announced(pool: &Pool<'_>) -> Option<i64> {
     (i64::try_from(pool.slices.len()) != Ok(announced)).then_some(announced)
 }
 
+/// Why the allocator passes a pool over: upstream's `IsIncomplete` and `IsInvalid`.
+fn broken(pool: &Pool<'_>, devices: &[Vec<Value>]) -> Option<String> {
+    if disagrees(pool) {
+        return Some("its pool is invalid: the slices announce different numbers".to_owned());
+    }
+    if let Some(announced) = announced(pool) {
+        let present = pool.slices.len();
+        return Some(format!(
+            "its pool is incomplete: {present} of {announced} slices"
+        ));
+    }
+    let name = repeated(devices)?;
+    Some(format!(
+        "its pool is invalid: the name {name:?} is given twice"
+    ))
+}
+
+/// Whether the slices of the newest generation differ about how many they are.
+fn disagrees(pool: &Pool<'_>) -> bool {
+    let count = |slice: &Object| number(slice, "/spec/pool/resourceSliceCount");
+    let mut counts = pool.slices.iter().map(|slice| count(slice));
+    let first = counts.next();
+    counts.any(|count| Some(count) != first)
+}
+
+/// A name that two devices have.
+fn repeated(devices: &[Vec<Value>]) -> Option<&str> {
+    let mut names = BTreeSet::new();
+    let name = |device: &'_ Vec<Value>| device.first().map(Value::to_string);
+    let device = devices.iter().find(|device| !names.insert(name(device)))?;
+    Some(device.first().and_then(Value::as_str).unwrap_or_default())
+}
+
 fn problems(pool: &Pool<'_>, devices: &[Vec<Value>]) -> Vec<String> {
     let mut problems = Vec::new();
     if let Some(announced) = announced(pool) {
         let present = pool.slices.len();
         problems.push(format!("incomplete: {present} of {announced} slices"));
     }
+    if disagrees(pool) {
+        problems.push("its slices announce different numbers of slices".to_owned());
+    }
     if pool.outdated > 0 {
         let outdated = pool.outdated;
         problems.push(format!("{outdated} more of an older generation, left out"));
     }
-    let mut names = BTreeSet::new();
-    let twice = |device: &&Vec<Value>| !names.insert(device.first().map(Value::to_string));
-    if let Some(device) = devices.iter().find(twice) {
-        let name = device.first().and_then(Value::as_str).unwrap_or_default();
+    if let Some(name) = repeated(devices) {
         problems.push(format!("the name {name:?} is given twice"));
     }
     problems

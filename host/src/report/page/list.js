@@ -22,6 +22,8 @@ class RowList {
     this.rows = el('div', { class: 'rows', role: 'presentation' });
     box.append(this.rows);
     box.addEventListener('scroll', () => this.draw(), { passive: true });
+    // A box that grows shows more rows. Not at once: what is drawn may change the size of the box.
+    new ResizeObserver(() => requestAnimationFrame(() => this.draw())).observe(box);
   }
 
   /** The rows are others now. */

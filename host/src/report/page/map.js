@@ -14,7 +14,10 @@ const LEAST = 4 * PITCH;
 const ROW_HEIGHT = 35;
 /** Width of a sheet between its margins. */
 const PAPER = 670;
-const POINT = 'Point at a device, or go there with the arrow keys. The map shows the end of the run.';
+/** The line above nodes with the same reasons, and the least of their own lines that are shown at first. */
+const HEAD_HEIGHT = 30;
+const PREVIEW = 2;
+const POINT = `Point at a device, or go there with the arrow keys.${page.open ? '' : ' The map shows the end of the run.'}`;
 /** Above the first line of cells. */
 const ABOVE = 9;
 
@@ -36,7 +39,7 @@ function layOut(width) {
     Object.assign(column, { x, perLine: Math.floor(column.width / PITCH) });
     x += column.width + GAP;
   }
-  const lanes = Math.max(1, Math.min(6, Math.floor((width + LANE_GAP) / (x + LANE_GAP))));
+  const lanes = Math.max(1, Math.min(6, page.nodes.length, Math.floor((width + LANE_GAP) / (x + LANE_GAP))));
   // What is left over goes to the names, below which reasons stand.
   const spare = Math.floor((width + LANE_GAP) / lanes) - LANE_GAP - x;
   const extra = Math.max(0, Math.min(spare, MORE_LABEL));
@@ -67,7 +70,11 @@ class DeviceMap {
 
   resize() {
     const width = this.box.clientWidth - 24;
-    if (this.layout && this.layout.width === width) return;
+    if (this.layout && this.layout.width === width) {
+      // A higher box has room for more of each group.
+      if (this.height !== this.box.clientHeight && this.rows.some(({ section }) => section)) requestAnimationFrame(() => this.arrange());
+      return;
+    }
     this.layout = layOut(width);
     this.drawDrivers();
     this.arrange();
@@ -83,7 +90,7 @@ class DeviceMap {
 
   /** `hits` has a byte per device; without it there is no search. */
   show(nodes, pools, hits) {
-    Object.assign(this, { nodes, pools, hits, active: { row: 0, device: -1 } });
+    Object.assign(this, { nodes, pools, hits, rows: [] });
     this.list.pinned = -1;
     if (this.layout) this.arrange();
   }
@@ -105,25 +112,80 @@ class DeviceMap {
     return lane * (this.layout.laneWidth + LANE_GAP);
   }
 
-  /** Nodes and pools become rows, rows become lines. */
-  arrange() {
+  /** Nodes and pools become rows, rows become lines. What Tab leads to stays, if that is wanted. */
+  arrange(stays = true) {
     const { lanes } = this.layout;
-    this.rows = [...this.nodes.map((node) => this.nodeRow(node)), ...this.pools.map((group) => this.poolRow(group))];
-    this.lines = [];
-    this.rows.forEach((row, index) => {
-      row.index = index;
-      const lane = row.node ? index % lanes : 0;
-      if (index === this.nodes.length) this.lines.push({ rows: [], height: 36, heading: 'Devices that are not one node\u2019s own' });
-      if (lane === 0) this.lines.push({ rows: [], height: 0 });
-      const line = this.lines[this.lines.length - 1];
-      line.rows.push(row);
-      line.height = Math.max(line.height, row.height);
-      row.left = this.laneLeft(lane);
-      row.line = this.lines.length - 1;
-    });
+    const focused = this.box.contains(document.activeElement);
+    const before = stays ? this.rows[this.active.row] : undefined;
+    const device = before?.cells[this.active.device]?.device;
+    Object.assign(this, { rows: [], lines: [] });
+    const sections = this.sections();
+    this.shareOut(sections);
+    for (const section of sections) {
+      if (section.group) this.add({ section, cells: [], width: this.layout.width, label: this.layout.width, height: HEAD_HEIGHT }, 0);
+      const shown = section.folds && !section.group.open ? section.preview : section.nodes.length;
+      section.nodes.slice(0, shown).forEach((node, index) => this.add(this.nodeRow(node), index % lanes));
+    }
+    if (this.pools.length) this.lines.push({ rows: [], height: 36, heading: 'Devices that are not one node\u2019s own' });
+    this.pools.forEach((group) => this.add(this.poolRow(group), 0));
+    const same = ({ node, group, section }) => before && node === before.node && group === before.group && section?.group === before.section?.group;
+    const row = this.rows.find(same);
+    this.active = row ? { row: row.index, device: row.cells.findIndex((cell) => cell.device === device) } : { row: 0, device: -1 };
+    if (this.list.pinned >= 0) this.list.pinned = row ? row.line : -1;
     this.box.setAttribute('aria-rowcount', this.rows.length);
     this.list.reset(this.lines.length);
     if (!this.rows.length) this.list.rows.replaceChildren(el('p', { class: 'none' }, 'No node or device matches.'));
+    else if (focused) this.focus(this.active.row, this.active.device);
+  }
+
+  add(row, lane) {
+    if (lane === 0) this.lines.push({ rows: [], height: 0 });
+    const line = this.lines[this.lines.length - 1];
+    line.rows.push(row);
+    line.height = Math.max(line.height, row.height);
+    Object.assign(row, { index: this.rows.length, left: this.laneLeft(lane), line: this.lines.length - 1 });
+    this.rows.push(row);
+  }
+
+  /** Nodes with the same reasons for the chosen pod, the nearest to fitting first and its own before them; or all nodes. */
+  sections() {
+    const { pod } = this.state;
+    const groups = whyOf(pod)?.groups || [];
+    if (!groups.length) return [{ nodes: this.nodes }];
+    const wanted = new Set(this.nodes);
+    const sections = groups.map((group) => {
+      const all = [...namesIn(group.nodes)];
+      const own = all.filter(({ name }) => name === pod.node);
+      return { group, all: all.length, nodes: [...own, ...all].filter((node) => wanted.delete(node)) };
+    });
+    return [...sections, { nodes: [...wanted] }].filter(({ nodes }) => nodes.length);
+  }
+
+  /** How many nodes of each section are shown at first: some of each, and of the nearest as many as there is room for. */
+  shareOut(sections) {
+    const { lanes } = this.layout;
+    this.height = this.box.clientHeight;
+    const least = ({ nodes }) => Math.min(PREVIEW, Math.ceil(nodes.length / lanes));
+    let left = Math.floor(this.height / ROW_HEIGHT) - sections.reduce((sum, section) => sum + 1 + least(section), 0);
+    for (const section of sections) {
+      const more = Math.max(0, Math.min(left, Math.ceil(section.nodes.length / lanes) - PREVIEW));
+      left -= more;
+      section.preview = lanes * (PREVIEW + more);
+      section.folds = section.group && sections.length > 1 && !this.hits && !this.list.printing && section.nodes.length > section.preview;
+    }
+  }
+
+  toggle({ group }) {
+    group.open = !group.open;
+    this.arrange();
+  }
+
+  /** Opens the section that has a node. */
+  unfold(node) {
+    const group = node && whyOf(this.state.pod)?.groups.find(({ nodes }) => inRanges(nodes, node.index));
+    if (!group || group.open || this.rows.some((row) => row.node === node)) return;
+    group.open = true;
+    this.arrange();
   }
 
   nodeRow(node) {
@@ -155,7 +217,8 @@ class DeviceMap {
   }
 
   renderRow(row) {
-    const element = el('div', { role: 'row', 'aria-rowindex': row.index + 1 }, row.node ? this.renderNode(row) : this.renderPool(row));
+    const label = row.node ? this.renderNode(row) : row.group ? this.renderPool(row) : this.renderHead(row);
+    const element = el('div', { role: 'row', 'aria-rowindex': row.index + 1 }, label);
     element.style.left = `${row.left}px`;
     element.style.width = `${row.width}px`;
     if (row.node && this.state.pod && this.state.pod.node === row.node.name) element.className = 'chosen';
@@ -170,8 +233,18 @@ class DeviceMap {
   }
 
   renderPool(row) {
-    const { pool, driver, reach } = row.group;
-    return this.renderLabel(row, `${driver} ${pool}`, reach, '');
+    const { pool, driver, reach, unusable } = row.group;
+    return this.renderLabel(row, `${driver} ${pool}`, unusable || reach, unusable ? 'wait' : '');
+  }
+
+  /** What the nodes below have in common. */
+  renderHead(row) {
+    const { group, nodes, all } = row.section;
+    const count = nodes.length < all ? `${nodes.length} of ${plural(all, 'node')}` : plural(all, 'node');
+    const button = this.renderLabel(row, count, group.text, group.fits ? 'good' : 'bad');
+    button.classList.add('fold');
+    if (row.section.folds) button.setAttribute('aria-expanded', group.open ? 'true' : 'false');
+    return button;
   }
 
   renderLabel(row, name, text, kind) {
@@ -213,6 +286,7 @@ class DeviceMap {
     const reason = refusalOf(pod, device);
     return [
       device.name, `${device.group.driver} ${device.group.pool}`, STATES[device.state] + (device.tainted ? ', tainted' : ''),
+      device.state === 'unusable' && device.group.unusable,
       users.slice(0, 3).join(', ') + (users.length > 3 ? ` and ${users.length - 3} more` : ''),
       reason !== undefined && `refused: ${reason}`,
     ].filter(Boolean).join('  |  ');
@@ -253,6 +327,10 @@ class DeviceMap {
 
   choose() {
     const row = this.rows[this.active.row];
+    if (row.section) {
+      if (row.section.folds) this.toggle(row.section);
+      return;
+    }
     const chosen = this.active.device < 0 ? row.node || row.cells[0]?.device : row.cells[this.active.device].device;
     if (chosen) this.state.choose(chosen);
   }
@@ -356,14 +434,13 @@ function isJoined(before, cell) {
 
 /** The line under a node's name: how it stands to the chosen pod, or else what is free. */
 function statusOf(node, pod) {
-  const free = node.total ? `${node.free} of ${node.total} free` : 'no devices';
-  if (!pod && node.groups.some((group) => group.incomplete)) return { text: `${free}, pool incomplete`, kind: 'wait' };
-  if (!pod) return { text: free + (node.unschedulable ? ', unschedulable' : ''), kind: '' };
-  if (pod.node === node.name) return { text: '\u2713 placed here', kind: 'good' };
-  const looked = refusals.get(pod.id)?.get(node.name);
-  const reason = (pod.reasons || []).find(({ nodes }) => inRanges(nodes, node.index));
-  const refused = looked?.texts[0] || reason?.message;
+  const free = node.total ? freeOf(node, node.total) : 'no devices';
+  if (!pod) return { text: free + (node.unschedulable ? ', unschedulable' : ''), kind: node.unusable ? 'wait' : '' };
+  if (pod.node === node.name) return { text: { running: '\u2713 runs here', scheduled: page.open ? '\u2713 would run here' : '\u2713 placed here' }[pod.verdict] || '', kind: 'good' };
+  const why = whyOf(pod);
+  const refused = why?.said.get(node) || (pod.reasons || []).find(({ nodes }) => inRanges(nodes, node.index))?.message;
   if (refused) return { text: `\u00d7 ${refused}`, kind: 'bad' };
+  if (why?.groups.some(({ fits, nodes }) => fits && inRanges(nodes, node.index))) return { text: '\u2713 would fit', kind: 'good' };
   if (inRanges(pod.feasible, node.index)) return { text: '\u2713 also fitted', kind: 'good' };
   return { text: free, kind: '' };
 }

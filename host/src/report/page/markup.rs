@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use super::{Contents, Explained};
 use crate::report::{PodReport, Report};
 
 /// JSON that can stand in a script element. In JSON text `<` occurs in strings only, so that neither an end tag nor a comment can
@@ -34,19 +35,64 @@ pub(super) fn text(text: &str) -> String {
     escaped
 }
 
-/// The pods, for readers without scripts.
-pub(super) fn table(report: &Report, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "<p>{}</p>", text(&report.summary()))?;
+/// What matters, for readers without scripts.
+pub(super) fn plain(contents: Contents<'_>, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "<p>{}</p>", text(contents.summary))?;
+    if contents.opens {
+        let explained = contents.explained.iter();
+        return explained
+            .map(|one| &one.explained)
+            .try_for_each(|one| answer(one, out));
+    }
+    table(contents.report, out)
+}
+
+/// As the text report has it.
+fn answer(explained: &Explained, out: &mut dyn Write) -> io::Result<()> {
+    let (namespace, name) = (&explained.namespace, &explained.name);
+    let title = text(&format!("{namespace}/{name}: {}", explained.verdict));
+    writeln!(out, "<h2>{title}</h2>")?;
+    writeln!(out, "<p>{}</p>", text(&explained.summary.join(" ")))?;
+    for nearest in &explained.nearest {
+        let place = match &nearest.node {
+            Some(node) => format!("To make it fit on {node}:"),
+            None => "To make it fit:".to_owned(),
+        };
+        let steps = nearest.steps.iter();
+        let steps: String = steps
+            .map(|step| format!("<li>{}</li>", text(step)))
+            .collect();
+        writeln!(out, "<p>{}</p>\n<ul>{steps}</ul>", text(&place))?;
+    }
+    if explained.groups.is_empty() {
+        return Ok(());
+    }
+    let groups = explained.groups.iter().map(|group| {
+        let names = text(&group.nodes.join(", "));
+        format!(
+            "<tr><td>{}</td><td>{}</td><td>{names}</td></tr>",
+            group.count,
+            text(&group.text)
+        )
+    });
+    let rows = groups.collect::<Vec<_>>().join("\n");
+    let heads = head(&["Nodes", "Why", "Names"]);
+    writeln!(out, "<table>\n{heads}<tbody>\n{rows}\n</tbody>\n</table>")
+}
+
+fn head(names: &[&str]) -> String {
+    let cells = names
+        .iter()
+        .map(|name| format!("<th scope=\"col\">{name}</th>"));
+    format!("<thead><tr>{}</tr></thead>\n", cells.collect::<String>())
+}
+
+fn table(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     if report.pods.is_empty() {
         return Ok(());
     }
-    let heads = ["Namespace", "Pod", "Verdict", "Node", "Devices or reason"];
-    let heads = heads.map(|head| format!("<th scope=\"col\">{head}</th>"));
-    writeln!(
-        out,
-        "<table>\n<thead><tr>{}</tr></thead>\n<tbody>",
-        heads.concat()
-    )?;
+    let heads = head(&["Namespace", "Pod", "Verdict", "Node", "Devices or reason"]);
+    writeln!(out, "<table>\n{heads}<tbody>")?;
     for pod in &report.pods {
         let cells = [
             pod.namespace.as_str(),

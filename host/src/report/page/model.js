@@ -8,20 +8,24 @@ const devices = [];
 const podsByName = new Map();
 const claimsByName = new Map();
 const nodesByName = new Map();
-/** Per pod and node, what is known about single devices. */
-const refusals = new Map();
+/** By the pod's name; see whyOf. */
+const explanations = new Map();
 
-const SIGNS = { scheduled: '\u2713', unschedulable: '\u00d7', waiting: '\u2026', error: '!', 'input-error': '?', running: '\u25b8' };
+const SIGNS = {
+  scheduled: '\u2713', unschedulable: '\u00d7', waiting: '\u2026', error: '!', 'input-error': '?',
+  pending: '\u25cb', running: '\u25b8', ended: '\u25a0', deleted: '\u2013',
+};
 /** What needs attention comes first. */
-const VERDICTS = ['error', 'input-error', 'unschedulable', 'waiting', 'scheduled', 'running'];
+const VERDICTS = ['error', 'input-error', 'unschedulable', 'waiting', 'pending', 'scheduled', 'running', 'ended', 'deleted'];
 
 function link() {
   page.nodes.forEach((node, index) => {
-    Object.assign(node, { index, kind: 'node', groups: [], total: 0, free: 0 });
+    Object.assign(node, { index, kind: 'node', groups: [], total: 0, free: 0, unusable: 0 });
     nodesByName.set(node.name, node);
   });
   page.groups.forEach(linkGroup);
   page.claims.forEach(linkClaim);
+  for (const explanation of page.explained) explanations.set(explanation.pod, explanation);
   page.pods.forEach(linkPod);
   page.pods.sort((a, b) => VERDICTS.indexOf(a.verdict) - VERDICTS.indexOf(b.verdict) || a.index - b.index);
   for (const device of devices) {
@@ -29,9 +33,9 @@ function link() {
     if (node) {
       node.total += 1;
       node.free += device.state === 'free' ? 1 : 0;
+      node.unusable += device.state === 'unusable' ? 1 : 0;
     }
   }
-  page.refusals.forEach(linkRefusal);
 }
 
 function linkGroup(group, index) {
@@ -40,7 +44,8 @@ function linkGroup(group, index) {
   if (node) node.groups.push(group);
   group.devices = group.devices.map((row) => {
     const tainted = row.some((field, at) => at % 2 === 1 && page.fields[field][0] === 'taint');
-    const device = { kind: 'device', id: devices.length, name: row[0], row, group, tainted, state: 'free', held: [] };
+    const state = group.unusable ? 'unusable' : 'free';
+    const device = { kind: 'device', id: devices.length, name: row[0], row, group, tainted, state, held: [] };
     devices.push(device);
     return device;
   });
@@ -69,35 +74,37 @@ function linkPod(pod, index) {
   // A pod without a node may share an allocated claim; the devices are not its own then.
   const has = ({ object }) => (object && object.users.includes(pod.id) ? object.devices : []);
   pod.devices = pod.entries.flatMap(has);
-}
-
-function linkRefusal(refusal) {
-  const nodes = refusals.get(refusal.pod) || new Map();
-  refusals.set(refusal.pod, nodes);
-  const known = nodes.get(refusal.node) || { texts: [], devices: new Map() };
-  nodes.set(refusal.node, known);
-  if (refusal.text) known.texts.push(refusal.text);
-  for (const { driver, pool, device, reason } of refusal.devices || []) {
-    known.devices.set(deviceKey(driver, pool, device), reason);
+  for (const [group, position] of explanations.get(pod.id)?.would || []) {
+    const device = page.groups[group].devices[position];
+    if (!pod.devices.includes(device)) pod.devices.push(device);
   }
 }
 
-/** No name has a line break in it. */
-function deviceKey(driver, pool, device) {
-  return `${driver}\n${pool}\n${device}`;
+/**
+ * Why a pod is where it is, if somebody looked: what was said of each node that does not fit, and why it did not get each device. Put
+ * together when it is first needed: it may be as large as the cluster.
+ */
+function whyOf(pod) {
+  const why = pod && explanations.get(pod.id);
+  if (!why || why.said) return why;
+  why.said = new Map();
+  why.reasons = new Map();
+  for (const [node, text, ...runs] of why.refused) {
+    why.said.set(page.nodes[node], why.texts[text]);
+    for (let at = 0; at < runs.length; at += 4) {
+      const [reason, group, first, last] = runs.slice(at, at + 4);
+      // A device that several nodes use may have been refused on any: the first will do.
+      for (const device of page.groups[group].devices.slice(first, last + 1)) {
+        if (!why.reasons.has(device)) why.reasons.set(device, why.texts[reason]);
+      }
+    }
+  }
+  return why;
 }
 
-/** Why the pod did not get this device, if somebody looked. A device that several nodes use may have been refused on any. */
+/** Why the pod did not get this device, if somebody looked. */
 function refusalOf(pod, device) {
-  const nodes = pod && refusals.get(pod.id);
-  if (!nodes) return undefined;
-  const key = deviceKey(device.group.driver, device.group.pool, device.name);
-  const node = page.nodes[device.group.node];
-  if (node) return nodes.get(node.name)?.devices.get(key);
-  for (const { devices: reasons } of nodes.values()) {
-    if (reasons.has(key)) return reasons.get(key);
-  }
-  return undefined;
+  return whyOf(pod)?.reasons.get(device);
 }
 
 function inRanges(ranges, index) {
@@ -149,7 +156,7 @@ function podTexts(pod) {
     device: pod.devices.map((device) => device.name).join(' '),
     claim: pod.entries.map(({ name, claim }) => `${name} ${claim || ''}`).join(' '),
     driver: groups.map((group) => group.driver).join(' '),
-    rest: `${pod.verdict} ${pod.message || ''}`,
+    rest: `${pod.verdict} ${pod.message || ''} ${(explanations.get(pod.id)?.groups || []).map(({ text }) => text).join(' ')}`,
   };
 }
 
@@ -168,7 +175,7 @@ function deviceTexts(device) {
     device: device.name,
     claim: held.map(({ claim }) => claim.id).join(' '),
     driver: group.driver,
-    rest: `${group.pool} ${described.join(' ')}`,
+    rest: `${group.pool} ${described.join(' ')} ${group.unusable || ''}`,
   };
 }
 

@@ -20,9 +20,16 @@ const podList = new PodList(get('pod-list'), state);
 const map = new DeviceMap(get('grid'), state);
 
 function choose(chosen) {
+  const before = state.pod;
   state.chosen = chosen;
   // A device or a node leaves the pod marked: the question may be why that pod did not get it.
   if (!chosen || chosen.kind === 'pod') state.pod = chosen;
+  if (before !== state.pod && [before, state.pod].some((pod) => whyOf(pod)?.groups.length)) {
+    const inside = get('grid').contains(document.activeElement);
+    map.arrange(inside);
+    // The nearest nodes come first.
+    if (!inside) get('grid').scrollTop = 0;
+  }
   reveal(chosen);
   draw();
   remember(chosen);
@@ -33,6 +40,7 @@ function reveal(chosen) {
   if (!chosen) return;
   const target = chosen.kind === 'pod' ? chosen.devices[0] : chosen;
   const node = chosen.kind === 'pod' ? nodesByName.get(chosen.node) : chosen;
+  map.unfold(chosen.kind === 'device' ? page.nodes[chosen.group.node] : node);
   map.reveal((row) => row.node === node || (target && target.kind === 'device' && row.cells.some(({ device }) => device === target)));
 }
 
@@ -184,9 +192,11 @@ get('verdicts').addEventListener('click', (event) => {
 });
 
 function drawLegend() {
-  const entries = [['free', 'free'], ['held', 'in use before'], ['given', 'given in this run'], ['given mine', 'chosen pod\u2019s']];
-  if (devices.some((device) => device.tainted)) entries.push(['taint', 'tainted']);
-  if (refusals.size) entries.push(['refused', 'refused']);
+  const given = devices.some((device) => device.state === 'given');
+  const entries = [['free', 'free'], ['held', page.open ? 'in use' : 'in use before'], given && ['given', 'given in this run'],
+    devices.some((device) => device.state === 'unusable') && ['unusable', 'not usable'],
+    devices.some((device) => device.tainted) && ['taint free', 'tainted'], [given ? 'given mine' : 'free mine', 'chosen pod\u2019s'],
+    explanations.size > 0 && ['refused', 'refused']].filter(Boolean);
   get('legend').replaceChildren(...entries.map(([name, text]) => el('li', {}, el('span', { class: `cell ${name}`, 'aria-hidden': 'true' }), text)));
 }
 
@@ -215,6 +225,7 @@ function start() {
   search();
   draw();
   recall();
+  if (!state.pod && page.open) choose(podsByName.get(page.open));
   document.documentElement.dataset.ready = 'true';
 }
 

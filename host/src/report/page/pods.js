@@ -72,6 +72,7 @@ class PodList {
 /** The second line: what it got, or why it got nothing. */
 function aboutPod(pod) {
   if (pod.message && !pod.node) return pod.message;
+  if (pod.verdict === 'pending') return 'not asked about';
   const drivers = new Map();
   for (const { group } of pod.devices) drivers.set(group.driver, (drivers.get(group.driver) || 0) + 1);
   return [...drivers].map(([driver, count]) => `${count} \u00d7 ${driver}`).join(', ') || 'no device';

@@ -64,15 +64,31 @@ fn refused(name: &str, message: &str) -> PodReport {
 
 /// The whole page.
 fn page(source: &str, report: &Report, cluster: &Cluster) -> String {
-    let contents = Contents {
-        source,
-        report,
-        allocated: &BTreeSet::new(),
-        refusals: &[],
-    };
+    let (before, summary) = (BTreeSet::new(), report.summary());
     let mut out = Vec::new();
+    let contents = Contents {
+        summary: &summary,
+        ..contents(source, report, &before)
+    };
     write(contents, cluster, &mut out).expect("a page");
     String::from_utf8(out).expect("text")
+}
+
+fn contents<'a>(
+    source: &'a str,
+    report: &'a Report,
+    allocated: &'a BTreeSet<Arc<str>>,
+) -> Contents<'a> {
+    Contents {
+        command: "simulate",
+        source,
+        summary: "",
+        report,
+        allocated,
+        explained: &[],
+        opens: false,
+        skips_broken_pools: true,
+    }
 }
 
 /// The data, as a browser takes it from the page: from its start tag to the first end tag.
@@ -160,7 +176,13 @@ fn nothing_is_fetched_and_only_our_scripts_run() {
 fn nothing_at_all_is_a_page_too() {
     let empty = data_of(vec![]);
     for list in [
-        "nodes", "fields", "groups", "claims", "pods", "warnings", "refusals",
+        "nodes",
+        "fields",
+        "groups",
+        "claims",
+        "pods",
+        "warnings",
+        "explained",
     ] {
         assert_eq!(empty[list], json!([]), "{list}");
     }
@@ -211,20 +233,52 @@ fn devices_go_where_they_are_used() {
         .as_array()
         .expect("groups")
         .iter()
-        .map(|group| json!([group["pool"], group["node"], group["reach"], group["nodes"]]))
+        .map(|group| {
+            json!([
+                group["pool"],
+                group["node"],
+                group["reach"],
+                group["nodes"],
+                group["unusable"]
+            ])
+        })
         .collect();
     assert_eq!(
         Value::from(told),
         json!([
-            ["1-node", 1, null, null],
-            ["2-gone", null, "node z, which is not in the input", null],
-            ["3-all", null, "all nodes", [[0, 2]]],
-            ["4-rack", null, "nodes with rack = 1", [[0, 1]]],
-            ["5-none", null, "no node: the slice names none", null],
-            ["6-bad", null, "a node selector that cannot be read", null],
-            ["g", 1, null, null],
-            ["g", null, "all nodes", [[0, 2]]],
-            ["g", null, "no node: the slice names none", null],
+            ["1-node", 1, null, null, null],
+            [
+                "2-gone",
+                null,
+                "node z, which is not in the input",
+                null,
+                "for node z, which is not in the input"
+            ],
+            ["3-all", null, "all nodes", [[0, 2]], null],
+            ["4-rack", null, "nodes with rack = 1", [[0, 1]], null],
+            [
+                "5-none",
+                null,
+                "no node: the slice names none",
+                null,
+                "for no node: the slice names none"
+            ],
+            [
+                "6-bad",
+                null,
+                "a node selector that cannot be read",
+                null,
+                "for no node of the input"
+            ],
+            ["g", 1, null, null, null],
+            ["g", null, "all nodes", [[0, 2]], null],
+            [
+                "g",
+                null,
+                "no node: the slice names none",
+                null,
+                "for no node: the slice names none"
+            ],
         ])
     );
 }
@@ -247,8 +301,8 @@ fn the_newest_generation_counts_and_what_is_wrong_is_told() {
     let group = &data["groups"][0];
     assert_eq!(data["groups"].as_array().map(Vec::len), Some(1));
     assert_eq!(
-        (&group["generation"], &group["incomplete"]),
-        (&json!(7), &json!(true))
+        (&group["generation"], &group["unusable"]),
+        (&json!(7), &json!("its pool is incomplete: 1 of 2 slices"))
     );
     assert_eq!(group["devices"], json!([["x"], ["x"]]));
     let problems = json!([
@@ -323,7 +377,7 @@ fn claims_hold_devices_by_position() {
     let report = Report::default();
     let before = BTreeSet::from([Arc::from("uid of \"ResourceClaim\" \"b\"")]);
     assert_eq!(allocated(&cluster).len(), 2);
-    let document = collect::document("in", &report, &cluster, &before, &[]);
+    let document = collect::document(contents("in", &report, &before), &cluster);
     let data = serde_json::to_value(document).expect("JSON");
     let held = |claim: usize| {
         let devices = data["claims"][claim]["devices"].as_array();
@@ -348,40 +402,7 @@ fn claims_hold_devices_by_position() {
 }
 
 #[test]
-fn requests_in_words() {
-    let mut object = claim("a", json!([]));
-    object["spec"]["devices"] = json!({
-        "requests": [
-            {"name": "old", "deviceClassName": "c", "allocationMode": "All", "adminAccess": true},
-            {"name": "new", "exactly": {"deviceClassName": "c", "count": 2, "selectors": [{"cel": {"expression": " true\n"}}, {}]}},
-            {"name": "either", "firstAvailable": [{"name": "big", "deviceClassName": "b"}, {"name": "small", "deviceClassName": "s", "count": 3}]},
-            "odd",
-        ],
-        "constraints": [{"matchAttribute": "d/root"}, {"distinctAttribute": "d/root", "requests": ["old", "new"]}, {}],
-    });
-    let data = data_of(vec![object]);
-    assert_eq!(
-        data["claims"][0]["requests"],
-        json!([
-            {"name": "old", "text": "all of class c, admin access"},
-            {"name": "new", "text": "2 of class c", "selectors": ["true", ""]},
-            {"name": "either/big", "text": "1 of class b"},
-            {"name": "either/small", "text": "3 of class s"},
-            {"name": "", "text": "1 of class "},
-        ])
-    );
-    assert_eq!(
-        data["claims"][0]["constraints"],
-        json!([
-            "d/root equal in all requests",
-            "d/root different in old, new",
-            "an unknown constraint on all requests"
-        ])
-    );
-}
-
-#[test]
-fn pods_with_a_node_are_there_if_they_have_claims() {
+fn other_pods_are_there_if_they_have_claims() {
     let pod = |name: &str, node: &str, phase: &str, claims: Value| {
         json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "namespace": "ns"},
             "spec": {"nodeName": node, "resourceClaims": claims}, "status": {"phase": phase}})
@@ -422,6 +443,7 @@ fn pods_with_a_node_are_there_if_they_have_claims() {
         told,
         [
             (&json!("pending"), &json!("unschedulable")),
+            (&json!("nowhere"), &json!("pending")),
             (&json!("user"), &json!("running"))
         ]
     );
@@ -430,8 +452,8 @@ fn pods_with_a_node_are_there_if_they_have_claims() {
         pods[0]["reasons"],
         json!([{"plugin": "P", "message": "no", "count": 3, "nodes": [[0, 1]]}])
     );
-    assert_eq!(pods[1]["claims"], json!([["gpu", "a"]]));
-    assert_eq!(pods[1]["node"], "n1");
+    assert_eq!(pods[2]["claims"], json!([["gpu", "a"]]));
+    assert_eq!(pods[2]["node"], "n1");
 }
 
 #[test]
@@ -449,3 +471,6 @@ fn without_scripts_there_is_a_table() {
     let row = "<tr><td>ns</td><td>b</td><td>unschedulable</td><td>-</td><td>no devices</td></tr>";
     assert!(plain.contains(row), "{plain}");
 }
+
+mod explained;
+mod words;
