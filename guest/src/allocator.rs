@@ -4,7 +4,8 @@
 //! for) -> `search` (depth first, with `constraints` and `pruning`) -> `result`. Devices in use are `allocated`, selectors are
 //! evaluated through [`selectors`]. Nothing here knows CEL or does I/O.
 //!
-//! For those who ask why: `observer` watches a search, `survey` looks at all devices afterwards and decides nothing.
+//! For those who ask why: `observer` watches a search, `survey` looks at all devices afterwards, searches again with parts left
+//! out, and decides nothing.
 
 use std::rc::Rc;
 

@@ -9,9 +9,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::allocator::selectors::Selectors;
-use crate::allocator::survey::{self, Answer, PoolFacts, PoolState, Survey};
-use crate::allocator::{Inventory, Outcome, Progress, Watcher};
-use crate::api::{AllocationResult, Node, Pod, Reach, ResourceSlice};
+use crate::allocator::survey::{self, Answer, PoolFacts, Survey, Together};
+use crate::allocator::{Outcome, Progress, Watcher};
+use crate::api::{AllocationResult, Node, Pod};
 use crate::cycle::{Scope, State};
 use crate::extension_points::{filter, pre_enqueue, pre_filter};
 use crate::host::{Host, Slot};
@@ -20,19 +20,19 @@ use crate::status::{Code, Status};
 
 mod claims;
 mod holders;
+mod pools;
 pub mod report;
 mod requests;
 mod selectors;
 #[cfg(test)]
 mod tests;
+mod together;
 mod words;
 
 use self::selectors::{Expressions, Published};
 use claims::Facts;
 use holders::Holders;
-use report::{
-    Claim, Constraint, Group, Pick, Pool, Reason, Report, Search, Stuck, Unreachable, Verdict,
-};
+use report::{Claim, Constraint, Group, Pick, Reason, Report, Search, Stuck, Unreachable, Verdict};
 use requests::Telling;
 
 /// Values of a constraint that are told.
@@ -43,8 +43,6 @@ const MOST_CONSTRAINTS: usize = 32;
 const MOST_COVERED: usize = 32;
 /// Pools and drivers that are told of a node.
 const MOST_POOLS: usize = 128;
-/// Slices of a pool that are named.
-const MOST_SLICES: usize = 8;
 /// Devices times requests that are looked at on one node; beyond that requests are left out.
 const MOST_WORK: usize = 1 << 17;
 /// Bytes that are told of requests, for one node and for all of a call: beyond that reasons lose their details. The host takes
@@ -93,8 +91,9 @@ pub fn explain(
         survey: Survey::new(instance.profile()),
         expressions: Expressions::default(),
         holders: OnceCell::new(),
-        drivers: drivers(&instance.view.inventory),
+        drivers: pools::drivers(&instance.view.inventory),
         bytes_left: MOST_BYTES_TOGETHER,
+        steps_left: together::MOST_STEPS_TOGETHER,
     };
     claims::ask(&mut pod.facts, instance);
     nodes
@@ -133,6 +132,8 @@ struct OnePod<'a> {
     drivers: BTreeMap<Arc<str>, Vec<Unreachable>>,
     /// Of [`MOST_BYTES_TOGETHER`].
     bytes_left: usize,
+    /// Of [`together::MOST_STEPS_TOGETHER`].
+    steps_left: u64,
 }
 
 impl OnePod<'_> {
@@ -146,7 +147,8 @@ impl OnePod<'_> {
             ..Report::default()
         };
         let node = slot.and_then(|slot| instance.view.node(slot)).cloned();
-        self.tell_claims(instance, node.as_ref(), progress.as_ref(), &mut report);
+        let node = slot.zip(node.as_ref());
+        self.tell_claims(instance, node, progress.as_ref(), &mut report);
         report
     }
 
@@ -185,16 +187,16 @@ impl OnePod<'_> {
     fn tell_claims(
         &mut self,
         instance: &mut Instance,
-        node: Option<&Node>,
+        node: Option<(Slot, &Node)>,
         progress: Option<&Progress>,
         report: &mut Report,
     ) {
         let mut claims: Vec<Claim> = self
             .facts
             .iter()
-            .map(|facts| facts.on(node, &self.state))
+            .map(|facts| facts.on(node.map(|(_, node)| node), &self.state))
             .collect();
-        if let Some(node) = node {
+        if let Some((slot, node)) = node {
             let profile = instance.profile().clone();
             let inventory = &instance.view.inventory;
             let gathered = self.survey.gather(node, inventory, &profile);
@@ -206,9 +208,10 @@ impl OnePod<'_> {
             }
             let pools = self.survey.pools(inventory, &profile);
             report.unreachable = self.unreachable(&pools);
-            report.pools = pools.iter().take(MOST_POOLS).map(pool).collect();
+            report.pools = pools.iter().take(MOST_POOLS).map(pools::told).collect();
             let answers = self.answers(instance);
-            self.tell_requests(instance, &answers, &mut claims);
+            let together = self.together(instance, (slot, report), progress, &answers);
+            report.together = self.tell_requests(instance, &answers, together, &mut claims);
         }
         if let Some((claim, request)) = progress.and_then(|progress| progress.exhausted.as_ref()) {
             tell_budget(
@@ -250,8 +253,9 @@ impl OnePod<'_> {
         &mut self,
         instance: &Instance,
         answers: &[Vec<Answer>],
+        together: Option<Together>,
         claims: &mut [Claim],
-    ) {
+    ) -> Option<report::Together> {
         let (view, profile) = (&instance.view, instance.profile());
         let (host, holders) = (self.host, &self.holders);
         self.expressions.turn();
@@ -289,7 +293,9 @@ impl OnePod<'_> {
                     break;
                 }
                 let found = survey.conflict(claim, index, answers, &view.inventory, profile);
-                let Some(mut one) = found.and_then(|found| constraint(claim, index, found)) else {
+                let Some(mut one) =
+                    found.and_then(|found| constraint(claim, index, found, &telling))
+                else {
                     continue;
                 };
                 match left.checked_sub(one.size()) {
@@ -308,6 +314,7 @@ impl OnePod<'_> {
             }
         }
         self.bytes_left -= most - left;
+        together.map(|found| together::told(&found, &self.facts, answers, &telling))
     }
 
     fn unreachable(&self, pools: &[PoolFacts]) -> Vec<Unreachable> {
@@ -364,6 +371,7 @@ fn constraint(
     claim: &survey::ClaimQuestions,
     index: usize,
     found: survey::Conflict,
+    telling: &Telling<'_>,
 ) -> Option<Constraint> {
     let given = claim.constraints.get(index)?.as_ref()?;
     let covered = found
@@ -389,58 +397,10 @@ fn constraint(
             .collect(),
         largest: found.largest,
         blocks: found.blocks,
+        nearest: found.nearest.map(|nearest| report::Nearest {
+            value: words::name(&nearest.value),
+            have: nearest.have,
+            held: telling.in_use(&nearest.in_use),
+        }),
     })
-}
-
-fn pool(facts: &PoolFacts) -> Pool {
-    let stale = facts.stale.iter().take(MOST_SLICES);
-    Pool {
-        driver: words::name(&facts.driver),
-        pool: words::name(&facts.pool),
-        generation: facts.generation,
-        slices: facts.slices,
-        expected: facts.expected,
-        stale: stale.map(|name| words::name(name)).collect(),
-        devices: facts.devices,
-        state: match facts.state {
-            PoolState::Usable => "usable",
-            PoolState::Incomplete => "incomplete",
-            PoolState::Invalid => "invalid",
-            PoolState::Stale => "stale",
-        },
-        repeated: facts.repeated.as_deref().map(words::name),
-    }
-}
-
-/// For each driver what is to be told to a node that reaches none of its slices.
-fn drivers(inventory: &Inventory) -> BTreeMap<Arc<str>, Vec<Unreachable>> {
-    let mut drivers: BTreeMap<Arc<str>, Vec<Unreachable>> = BTreeMap::new();
-    for slice in inventory.slices() {
-        let (cause, nodes) = cause(slice);
-        let told = drivers.entry(slice.driver.clone()).or_default();
-        match told.iter_mut().find(|told| told.cause == cause) {
-            Some(told) => {
-                told.slices += 1;
-                told.devices += slice.devices.len();
-            }
-            None => told.push(Unreachable {
-                driver: words::name(&slice.driver),
-                cause,
-                slices: 1,
-                devices: slice.devices.len(),
-                example: words::name(&slice.name),
-                nodes,
-            }),
-        }
-    }
-    drivers
-}
-
-fn cause(slice: &ResourceSlice) -> (&'static str, Option<String>) {
-    match &slice.reach {
-        Reach::NodeName(name) => ("other-node", Some(words::name(name))),
-        Reach::NodeSelector(selector) => ("selector", Some(words::selector(selector))),
-        Reach::PerDevice => ("device-nodes", None),
-        Reach::AllNodes | Reach::Nowhere => ("nowhere", None),
-    }
 }

@@ -8,6 +8,7 @@ use crate::schema::check_against;
 mod agreement;
 mod own;
 mod published;
+mod together;
 
 const SCHEMA: &str = include_str!("../../host/schemas/explain.schema.json");
 const PLUGIN_SCHEMA: &str = include_str!("../../guest/schemas/explain.schema.json");

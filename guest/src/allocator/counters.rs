@@ -23,8 +23,19 @@ pub(crate) struct Layout {
     consumers: HashMap<DeviceKey, Box<[Amount]>, FixedHasher>,
     /// All devices of the generation.
     devices: BTreeSet<DeviceKey>,
-    /// Names that are given twice, or not at all.
-    is_invalid: bool,
+    /// A name that is given twice, or not at all.
+    fault: Option<Fault>,
+}
+
+/// What is wrong with the counters of a pool.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Fault {
+    /// Two counter sets have this name.
+    SetTwice(Arc<str>),
+    /// A device names a counter set that is not there: device, set.
+    NoSet(Arc<str>, Arc<str>),
+    /// A device names a counter that its set does not have: device, set, counter.
+    NoCounter(Arc<str>, Arc<str>, Arc<str>),
 }
 
 impl Layout {
@@ -43,7 +54,11 @@ impl Layout {
                 .totals
                 .extend(set.counters.iter().map(|(_, total)| total));
             let known = sets.insert(&set.name, names.zip(first..).collect());
-            layout.is_invalid |= known.is_some();
+            if known.is_some() {
+                layout
+                    .fault
+                    .get_or_insert_with(|| Fault::SetTwice(set.name.clone()));
+            }
         }
         for entry in entries {
             layout.devices.extend(&entry.devices);
@@ -55,10 +70,20 @@ impl Layout {
                         let counter = sets.get(&consumed.name).and_then(|set| set.get(name));
                         match counter {
                             Some(counter) => *amounts.entry(*counter).or_default() += amount,
-                            None => layout.is_invalid = true,
+                            None if !sets.contains_key(&consumed.name) => {}
+                            None => {
+                                let names = [&device.name, &consumed.name, name].map(Arc::clone);
+                                let [device, set, counter] = names;
+                                let fault = Fault::NoCounter(device, set, counter);
+                                layout.fault.get_or_insert(fault);
+                            }
                         }
                     }
-                    layout.is_invalid |= !sets.contains_key(&consumed.name);
+                    if !sets.contains_key(&consumed.name) {
+                        let names = [&device.name, &consumed.name].map(Arc::clone);
+                        let [device, set] = names;
+                        layout.fault.get_or_insert(Fault::NoSet(device, set));
+                    }
                 }
                 if !extra.consumes.is_empty() {
                     layout.consumers.insert(*key, amounts.into_iter().collect());
@@ -66,6 +91,11 @@ impl Layout {
             }
         }
         layout
+    }
+
+    /// What is wrong with names.
+    pub(crate) fn fault(&self) -> Option<&Fault> {
+        self.fault.as_ref()
     }
 
     /// Totals of all counters.
@@ -158,6 +188,6 @@ impl NodeCounters {
             }
             self.needed.push(from..self.amounts.len() as u32);
         }
-        !layout.is_invalid
+        layout.fault.is_none()
     }
 }

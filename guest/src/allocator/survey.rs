@@ -15,9 +15,12 @@ use crate::profile::Profile;
 mod constraints;
 mod counters;
 mod questions;
+mod together;
 
+pub(crate) use super::counters::Fault;
 pub(crate) use constraints::{Conflict, text_of};
 pub(crate) use questions::{ClaimQuestions, Question};
+pub(crate) use together::{Asked, Together};
 
 /// Most devices that one claim may get.
 pub(crate) const MOST_DEVICES: i64 = MAX_RESULTS;
@@ -47,6 +50,14 @@ pub(crate) enum Fate {
 }
 
 impl Fate {
+    /// What it takes of a counter of which too little is left.
+    pub(crate) fn needed(&self) -> Option<i128> {
+        match self {
+            Fate::Counter(_, needed) => Some(*needed),
+            _ => None,
+        }
+    }
+
     /// Whether all selectors took the device.
     pub(crate) fn matches(&self) -> bool {
         match self {

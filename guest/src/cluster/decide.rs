@@ -70,7 +70,8 @@ impl View {
         }
     }
 
-    fn with_allocator_input<R>(
+    /// Looks at a node as the allocator does. `None`: it is not known.
+    pub fn with_allocator_input<R>(
         &mut self,
         slot: Slot,
         run: impl FnOnce(&Node, &Inventory, &mut ClassLookup<'_>, &mut SelectorCache) -> R,

@@ -28,6 +28,8 @@ pub struct Facts {
     pub claim: Option<Rc<ResourceClaim>>,
     /// Where an allocated claim can be used.
     nodes: Option<NodeSelector>,
+    /// Other pods that use it.
+    others: Vec<String>,
     /// What a claim asks for that is to be allocated.
     pub questions: Option<ClaimQuestions>,
 }
@@ -50,6 +52,7 @@ fn facts(instance: &Instance, host: &dyn Host, pod: &Pod, entry: &PodResourceCla
         told,
         claim: None,
         nodes: None,
+        others: Vec::new(),
         questions: None,
     };
     let ClaimName { name, check_owner } = match claims::claim_name(pod, entry) {
@@ -92,8 +95,11 @@ fn facts(instance: &Instance, host: &dyn Host, pod: &Pod, entry: &PodResourceCla
             told.reasons.push(Reason::new("claim-in-flight"));
         }
     }
+    let mut others = claim.reserved_for.clone();
+    others.retain(|consumer| consumer.uid != pod.meta.uid);
     Facts {
         told,
+        others: holders::pods(&claim.meta.namespace, &others),
         claim: Some(claim),
         nodes,
         questions: None,
@@ -215,7 +221,7 @@ impl Facts {
                 .and_then(|found| found.node_selector.as_ref());
             told.reasons.push(Reason {
                 nodes: selector.map(words::selector),
-                pods: holders::pods(&claim.meta.namespace, &claim.reserved_for),
+                pods: self.others.clone(),
                 ..Reason::new("claim-elsewhere")
             });
         }

@@ -22,6 +22,32 @@ pub struct Report {
     pub claims: Vec<Claim>,
     pub pools: Vec<Pool>,
     pub unreachable: Vec<Unreachable>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub together: Option<Together>,
+}
+
+/// What cannot be had together.
+#[derive(Clone, Debug, Serialize)]
+#[allow(missing_docs, reason = "documented in the schema")]
+pub struct Together {
+    pub requests: Vec<Stuck>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub constraints: Vec<Tied>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub counters: Vec<Reason>,
+    pub needed: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub most: Option<u64>,
+}
+
+/// A constraint by name.
+#[derive(Clone, Debug, Serialize)]
+#[allow(missing_docs, reason = "documented in the schema")]
+pub struct Tied {
+    pub claim: String,
+    pub index: usize,
+    pub attribute: String,
+    pub distinct: bool,
 }
 
 /// The decision.
@@ -63,7 +89,7 @@ pub struct Search {
     pub stuck: Option<Stuck>,
 }
 
-/// Where it stood.
+/// A request by name.
 #[derive(Clone, Debug, Serialize)]
 #[allow(missing_docs, reason = "documented in the schema")]
 pub struct Stuck {
@@ -112,6 +138,17 @@ pub struct Constraint {
     pub groups: Vec<Group>,
     pub largest: u64,
     pub blocks: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub nearest: Option<Nearest>,
+}
+
+/// A value that devices in use would complete.
+#[derive(Clone, Debug, Serialize)]
+#[allow(missing_docs, reason = "documented in the schema")]
+pub struct Nearest {
+    pub value: String,
+    pub have: u64,
+    pub held: Reason,
 }
 
 /// Devices with one value.
@@ -203,7 +240,7 @@ impl Constraint {
 
     /// Leaves out what is only shown.
     pub fn shorten(&mut self) {
-        (self.requests, self.groups) = (Vec::new(), Vec::new());
+        (self.requests, self.groups, self.nearest) = (Vec::new(), Vec::new(), None);
     }
 }
 
@@ -283,13 +320,18 @@ pub struct Taint {
 
 /// A counter.
 #[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
 #[allow(missing_docs, reason = "documented in the schema")]
 pub struct Counter {
     pub set: String,
     pub name: String,
     pub needed: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub needed_at_most: Option<String>,
     pub left: String,
     pub total: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub short: Option<String>,
 }
 
 /// A pool.
@@ -306,6 +348,22 @@ pub struct Pool {
     pub state: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub repeated: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cause: Option<Cause>,
+}
+
+/// What is wrong with a pool.
+#[derive(Clone, Debug, Default, Serialize)]
+#[allow(missing_docs, reason = "documented in the schema")]
+pub struct Cause {
+    #[serde(rename = "type")]
+    pub kind: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub device: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub set: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub counter: Option<String>,
 }
 
 /// Slices of a driver that the node cannot use.

@@ -217,12 +217,19 @@ impl Telling<'_> {
                     rule: self.rule(first, taint).map(words::name),
                 });
             }
-            (Kind::InUse, _) => {
-                let names = positions.iter().map(|position| self.name(*position));
-                let names: Vec<DeviceName> = names.collect();
-                reason.holders = (self.holders)().of(names.iter());
+            (Kind::InUse, _) => reason = self.in_use(positions),
+            (_, Fate::Counter(counter, _)) => {
+                let needed = positions
+                    .iter()
+                    .filter_map(|at| answer.fates.get(*at)?.needed());
+                let needed: Vec<i128> = needed.collect();
+                let least = needed.iter().min().copied().unwrap_or_default();
+                let most = needed.iter().max().copied().unwrap_or_default();
+                let facts = self.survey.counter(*counter, self.inventory);
+                let left = facts.and_then(|facts| facts.left);
+                let short = left.map_or(0, |left| least - left);
+                self.counter(&mut reason, *counter, (least, most, short));
             }
-            (_, Fate::Counter(counter, needed)) => self.counter(&mut reason, *counter, *needed),
             (_, Fate::ConstraintAlone(index)) => {
                 let constraint = claim.constraints.get(*index).and_then(Option::as_ref);
                 reason.index = Some(*index);
@@ -233,7 +240,8 @@ impl Telling<'_> {
         reason
     }
 
-    fn devices(&self, positions: &[usize]) -> Vec<String> {
+    /// Devices by name, as many as are told.
+    pub fn devices(&self, positions: &[usize]) -> Vec<String> {
         let devices = positions.iter().take(MOST_DEVICES);
         devices
             .map(|position| words::name(&self.survey.found(*position, self.inventory).to_string()))
@@ -269,18 +277,39 @@ impl Telling<'_> {
         reason.hints = self.published.hints(part, positions, failed);
     }
 
-    fn counter(&self, reason: &mut Reason, counter: u32, needed: i128) {
+    /// Tells of a counter: what it has, what devices take of it at least and at most, and who holds some.
+    pub fn counter(
+        &self,
+        reason: &mut Reason,
+        counter: u32,
+        (least, most, short): (i128, i128, i128),
+    ) {
         let Some(facts) = self.survey.counter(counter, self.inventory) else {
             return;
         };
+        reason.pool = Some(words::name(&facts.pool));
         reason.counter = Some(Counter {
             set: words::name(&facts.set),
             name: words::name(&facts.name),
-            needed: words::quantity(needed),
+            needed: words::quantity(least),
+            needed_at_most: (most > least).then(|| words::quantity(most)),
             left: words::quantity(facts.left.unwrap_or(0)),
             total: words::quantity(facts.total),
+            short: (short > 0).then(|| words::quantity(short)),
         });
         reason.holders = (self.holders)().of(facts.held.iter());
+    }
+
+    /// Devices in use and who holds them.
+    pub fn in_use(&self, positions: &[usize]) -> Reason {
+        let names = positions.iter().map(|position| self.name(*position));
+        let names: Vec<DeviceName> = names.collect();
+        Reason {
+            count: Some(positions.len()),
+            devices: self.devices(positions),
+            holders: (self.holders)().of(names.iter()),
+            ..Reason::new("in-use")
+        }
     }
 }
 

@@ -8,3 +8,4 @@ mod random;
 mod requests;
 mod schema;
 mod selectors;
+mod together;

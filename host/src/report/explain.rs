@@ -16,6 +16,7 @@ use super::collect;
 use super::{ClaimReport, PodReport, Verdict, WarningReport};
 
 mod ahead;
+mod constraints;
 mod details;
 mod document;
 mod findings;
@@ -28,8 +29,10 @@ mod node;
 mod phrase;
 mod reasons;
 mod refusals;
+mod standing;
 mod summary;
 pub mod text;
+mod together;
 
 pub use ahead::AheadReport;
 pub use nearest::Nearest;
@@ -145,7 +148,7 @@ pub fn collect(
     before: &[ClaimReport],
     asked: &[String],
 ) -> Explained {
-    let views: Vec<View> = views_of(answer).collect();
+    let views: Vec<View> = views_of(answer, cluster).collect();
     explained(answer, &views, cluster, before, asked)
 }
 
@@ -156,7 +159,7 @@ pub fn collect_with_refusals(
     before: &[ClaimReport],
     asked: &[String],
 ) -> (Explained, Vec<Refusal>) {
-    let views: Vec<View> = views_of(answer).collect();
+    let views: Vec<View> = views_of(answer, cluster).collect();
     let explained = explained(answer, &views, cluster, before, asked);
     (explained, refusals::of(&answer.pod, &views))
 }
@@ -236,12 +239,12 @@ fn explained(
     }
 }
 
-/// Each node, by name.
-fn views_of(answer: &Answer) -> impl Iterator<Item = View> {
-    answer.nodes.iter().map(|node| {
+/// Each node, by name. Who holds devices is looked up in the cluster.
+fn views_of<'a>(answer: &'a Answer, cluster: &'a Cluster) -> impl Iterator<Item = View> + use<'a> {
+    answer.nodes.iter().map(move |node| {
         let outcome = answer.outcome.as_ref();
         let said = outcome.and_then(|outcome| Said::of(outcome, &answer.plugin, &node.name));
-        View::of(node, &answer.plugin, said)
+        View::of(node, &answer.plugin, said, cluster)
     })
 }
 

@@ -377,23 +377,23 @@ fn pods_ahead_of_it() {
         &["last", "--after-queue"],
         pods,
         &expect![[r#"
-        default/last: unschedulable (Filter)
-        Pod default/last needs 1 device of class gpu on one node, but no node has that: on n1 0 of 2
-        matching devices free: 2 in use; on n2 taint infra:NoSchedule not tolerated, and no device of class
-        gpu. Of 2 pods ahead of it in the queue 2 were placed first; those that want the same devices:
-        default/first (on n1).
+            default/last: unschedulable (Filter)
+            Pod default/last needs 1 device of class gpu on one node, but no node has that: on n1 0 of 2
+            matching devices free: 2 in use; on n2 taint infra:NoSchedule not tolerated, and no device of class
+            gpu. Of 2 pods ahead of it in the queue 2 were placed first; the one that wants the same devices:
+            default/first (on n1).
 
-        TO MAKE IT FIT
-          on n1
-            - free 1 of gpu-0 and gpu-1, held by pod default/first and claim default/held (pod
-              default/holder)
+            TO MAKE IT FIT
+              on n1
+                - free 1 of gpu-0 and gpu-1, held by pod default/first and claim default/held (pod
+                  default/holder)
 
-        NODES  WHY
-            1  0 of 2 matching devices free: 2 in use
-               [n1]
-            1  taint infra:NoSchedule not tolerated, and no device of class gpu
-               [n2]
-    "#]],
+            NODES  WHY
+                1  0 of 2 matching devices free: 2 in use
+                   [n1]
+                1  taint infra:NoSchedule not tolerated, and no device of class gpu
+                   [n2]
+        "#]],
     );
 }
 

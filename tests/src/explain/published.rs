@@ -209,10 +209,8 @@ fn dranet_aws_gpu_efa_aligned() {
 
             TO MAKE IT FIT
               on efa-node-1
-                - free 1 of pci-0000-10-1b-0, pci-0000-20-1b-0, pci-0000-90-1b-0 and 1 more, held by pod
-                  default/nccl-test-dra-worker-0, pod default/nccl-test-dra-worker-1, pod
-                  default/nccl-test-dra-worker-2 and 1 more
-                - 2 devices must then be free with equal resource.kubernetes.io/pcieRoot
+                - free pci-0000-10-1b-0 and gpu-0, held by pod default/nccl-test-dra-worker-0: then 2 have
+                  equal resource.kubernetes.io/pcieRoot ("pci0000:10")
 
             NODES  WHY
                 1  efa: 0 of 4 matching devices free: 4 in use
@@ -319,8 +317,8 @@ fn classic_first_cycle() {
         &["pod0"],
         &expect![[r#"
             gpu-test3/pod0: waiting (PreBind)
-            Pod gpu-test3/pod0 needs 1 device of class gpu.example.com on one node; nodes would do, but PreBind
-            said: waiting for resource driver.
+            Pod gpu-test3/pod0 needs 1 device of class gpu.example.com on one node; worker-1 and worker-2 would
+            do, but PreBind said: waiting for resource driver.
 
             NODES  WHY
                 2  fits
@@ -346,8 +344,8 @@ fn two_aligned_gpus() {
 
             TO MAKE IT FIT
               on a100-003
-                - ask for at most 1, or give up the constraint; freeing devices helps where 2 have equal
-                  resource.kubernetes.io/pcieRoot
+                - ask for at most 1, or give up the constraint: freeing devices does not help, no 2 here have
+                  equal resource.kubernetes.io/pcieRoot
               or on h100-005
                 - have the driver publish all slices of gpu.nvidia.com/h100-005
                 - 2 devices must then be free with equal resource.kubernetes.io/pcieRoot
@@ -381,21 +379,20 @@ fn two_aligned_gpus_after_the_queue() {
 
             TO MAKE IT FIT
               on h100-016
-                - ask for at most 1, or give up the constraint; freeing devices helps where 2 have equal
-                  resource.kubernetes.io/pcieRoot
-              or on a100-003
-                - free 2 of gpu-4, gpu-5, gpu-6 and 1 more, held by pod train/gpu-nic-aligned-000, pod
-                  train/gpu-nic-aligned-001, pod train/gpu-nic-aligned-002 and 1 more
+                - ask for at most 1, or give up the constraint: freeing devices does not help, no 2 here have
+                  equal resource.kubernetes.io/pcieRoot
+              or on h100-005
+                - have the driver publish all slices of gpu.nvidia.com/h100-005
                 - 2 devices must then be free with equal resource.kubernetes.io/pcieRoot
 
             NODES  WHY
                23  4 to 8 devices free, but at most 1 with equal resource.kubernetes.io/pcieRoot, 2 needed
                    [h100-016, h100-018, h100-020, h100-021 and 19 more]
-               21  0 of 4 to 8 matching devices free, 2 needed: 4 to 8 in use
-                   [a100-003, a100-007, a100-013, a100-017 and 17 more]
                 1  0 of 4 matching devices free, 2 needed: 4 in a pool that is incomplete (1 of 2 slices
                    published)
                    [h100-005]
+               21  0 of 4 to 8 matching devices free, 2 needed: 4 to 8 in use
+                   [a100-003, a100-007, a100-013, a100-017 and 17 more]
                 5  no device of class gpu.nvidia.com
                    [cpu-009, cpu-019, cpu-029, cpu-039 and 1 more]
         "#]],
@@ -459,6 +456,46 @@ fn no_such_gpu_after_the_queue() {
                    [a100-003, a100-007, a100-013, a100-017 and 41 more]
                 5  no device of class gpu.nvidia.com
                    [cpu-009, cpu-019, cpu-029, cpu-039 and 1 more]
+        "#]],
+    );
+}
+
+#[test]
+fn classic_unsuitable_node() {
+    check(
+        "classic-unsuitable-node",
+        &["pod0"],
+        &expect![[r#"
+            gpu-test3/pod0: waiting (PreBind)
+            Pod gpu-test3/pod0 needs 1 device of class gpu.example.com on one node; worker-2 would do, but
+            PreBind said: waiting for resource driver. It cannot run elsewhere: on worker-1 claim
+            gpu-test3/shared-gpu is refused by its resource driver (unsuitable).
+
+            NODES  WHY
+                1  fits
+                   [worker-2]
+                1  claim gpu-test3/shared-gpu is refused by its resource driver (unsuitable)
+                   [worker-1]
+        "#]],
+    );
+}
+
+#[test]
+fn example_already_allocated() {
+    check(
+        "example-already-allocated",
+        &["pod1"],
+        &expect![[r#"
+            gpu-test1/pod1: scheduled
+            Pod gpu-test1/pod1 needs 1 device of class gpu.example.com on one node; it fits, and would run on
+            dra-example-driver-cluster-worker with gpu-7 (gpu.example.com). No other node has what it needs. 1
+            pod ahead of it in the queue wants the same devices (gpu-test1/pod0); --after-queue places it first.
+
+            NODES  WHY
+                1  fits
+                   [dra-example-driver-cluster-worker]
+                1  claim gpu-test1/pod1-gpu-x7k21 is allocated on node dra-example-driver-cluster-worker
+                   [dra-example-driver-cluster-worker2]
         "#]],
     );
 }

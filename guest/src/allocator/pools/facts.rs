@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::{NodePools, Pool, deciding_slice};
+use crate::allocator::counters::Fault;
 use crate::allocator::inventory::Inventory;
 use crate::allocator::names::PoolKey;
 use crate::api::DeviceTaint;
@@ -38,6 +39,10 @@ pub(crate) struct PoolFacts {
     pub state: PoolState,
     /// A device name that is there twice.
     pub repeated: Option<Arc<str>>,
+    /// What is wrong with its counters.
+    pub fault: Option<Fault>,
+    /// Its slices give different numbers of slices.
+    pub disagrees: bool,
 }
 
 impl NodePools {
@@ -115,6 +120,10 @@ impl NodePools {
                 (false, false) => PoolState::Usable,
             },
             repeated: pool.candidates.clone().find_map(repeats),
+            fault: pool
+                .counted
+                .and_then(|key| inventory.counters(key).fault().cloned()),
+            disagrees: profile.disagreeing_counts_invalidate_pool() && totals.disagrees(generation),
         }
     }
 }
@@ -141,5 +150,7 @@ fn obsolete(group: &[u32], inventory: &Inventory) -> PoolFacts {
         devices: 0,
         state: PoolState::Stale,
         repeated: None,
+        fault: None,
+        disagrees: false,
     }
 }

@@ -32,6 +32,18 @@ pub(crate) struct Conflict {
     pub groups: Vec<Group>,
     pub largest: u64,
     pub blocks: bool,
+    /// The value that comes nearest, if devices in use are all that it lacks.
+    pub nearest: Option<Nearest>,
+}
+
+/// A value that some devices in use would complete.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Nearest {
+    pub value: String,
+    /// How many devices it offers now.
+    pub have: u64,
+    /// Devices with this value that are in use.
+    pub in_use: Vec<usize>,
 }
 
 /// Devices by value: for each covered request those that it could get, as numbers of which equal devices share one.
@@ -60,6 +72,11 @@ impl Survey {
         let covered = covered(claim, constraint, answers, profile);
         let needed = needed(claim, &covered);
         let (values, without, alone) = self.by_value(constraint, index, &covered, inventory);
+        // What another constraint would say of devices that are in use is not asked.
+        let nearest = match constraint.is_distinct() || claim.constraints.len() > 1 {
+            true => None,
+            false => self.nearest(constraint, (&covered, needed), &values, inventory),
+        };
         // A value of unknown kind, or an empty list, gets along with nothing; as the only device it will do.
         let nothing = if constraint.is_distinct() {
             alone as u64
@@ -87,7 +104,46 @@ impl Survey {
             groups,
             largest,
             blocks: largest < needed && !is_open,
+            nearest: nearest.filter(|_| largest < needed),
         })
+    }
+
+    /// The value for which the fewest devices have to become free.
+    fn nearest(
+        &self,
+        constraint: &Constraint,
+        (covered, needed): (&[Covered<'_>], u64),
+        free: &ByValue,
+        inventory: &Inventory,
+    ) -> Option<Nearest> {
+        let mut all = ByValue::new();
+        let mut in_use: BTreeMap<String, BTreeSet<usize>> = BTreeMap::new();
+        for (place, one) in covered.iter().enumerate() {
+            for (position, fate) in one.answer.fates.iter().enumerate() {
+                if *fate != Fate::InUse {
+                    continue;
+                }
+                let value = value_of(constraint, self.found(position, inventory));
+                for text in value.map(texts).unwrap_or_default() {
+                    let first = self.pools.candidates[position].first;
+                    let devices = all.entry(text.clone()).or_insert_with(|| {
+                        let none = || vec![BTreeSet::new(); covered.len()];
+                        free.get(&text).cloned().unwrap_or_else(none)
+                    });
+                    devices[place].insert(first);
+                    in_use.entry(text).or_default().insert(first as usize);
+                }
+            }
+        }
+        let enough = all
+            .iter()
+            .filter(|(_, devices)| offer(covered, devices) >= needed);
+        let nearest = enough.map(|(value, _)| Nearest {
+            have: free.get(value).map_or(0, |devices| offer(covered, devices)),
+            in_use: in_use[value].iter().copied().collect(),
+            value: value.clone(),
+        });
+        nearest.min_by_key(|nearest| std::cmp::Reverse(nearest.have))
     }
 
     /// Devices by value, those without, and how many have a value that agrees with none.

@@ -8,6 +8,8 @@ use crate::allocator::inventory::Inventory;
 /// A counter of a pool that the node reaches.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct CounterFacts {
+    /// `driver/pool`.
+    pub pool: String,
     pub set: Arc<str>,
     pub name: Arc<str>,
     /// In billionths.
@@ -55,6 +57,7 @@ impl Survey {
                 }
             }
             return Some(CounterFacts {
+                pool: self.pools.name_of(pool, inventory),
                 set: set.clone(),
                 name: name.clone(),
                 total: layout.totals()[here as usize],

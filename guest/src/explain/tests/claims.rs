@@ -63,7 +63,8 @@ fn of_another_owner() {
 
 #[test]
 fn allocated_elsewhere_or_full() {
-    let mut elsewhere = allocated(wanted(), &["gpu.example.com/a/d0"], &["x"]);
+    // `p` is the pod itself.
+    let mut elsewhere = allocated(wanted(), &["gpu.example.com/a/d0"], &["p", "x"]);
     elsewhere["status"]["allocation"]["nodeSelector"] = json!({"nodeSelectorTerms": [{"matchFields":
         [{"key": "metadata.name", "operator": "In", "values": ["n2"]}]}]});
     let claims = told(vec![elsewhere, pod(&["c"])]);

@@ -208,6 +208,7 @@ fn check(answer: &Value, case: &str) -> &'static str {
         return match answer["verdict"]["code"].as_str() {
             Some("error") => "error",
             Some("invalid-object") => "invalid",
+            _ if answer["together"].is_object() => "together",
             _ => "refused",
         };
     }
@@ -220,6 +221,7 @@ fn check(answer: &Value, case: &str) -> &'static str {
             "{case}: {answer:#}"
         );
     }
+    assert!(answer["together"].is_null(), "{case}: {answer:#}");
     for blocks in all(answer, "/claims/*/constraints/*/blocks") {
         assert_eq!(blocks, false, "{case}: {answer:#}");
     }
@@ -265,7 +267,7 @@ fn what_is_told_is_what_is_decided() {
     eprintln!("{seen:?}");
     assert!(seen.values().sum::<u32>() > 10_000, "{seen:?}");
     assert!(
-        ["fits", "refused", "error"]
+        ["fits", "refused", "error", "together"]
             .iter()
             .all(|kind| seen[kind] > 500),
         "{seen:?}"

@@ -125,8 +125,8 @@ fn counters_and_who_took_of_them() {
     let answer = asking(json!([request("r", 1, &[])]), vec![a, b, other]).explain(CURRENT, "n1");
     assert_eq!(
         reasons(&answer)[1],
-        json!({"type": "counter", "count": 1, "devices": ["gpu.example.com/a/d1"],
-            "counter": {"set": "board", "name": "memory", "needed": "20Gi", "left": "10Gi", "total": "40Gi"},
+        json!({"type": "counter", "count": 1, "devices": ["gpu.example.com/a/d1"], "pool": "gpu.example.com/a",
+            "counter": {"set": "board", "name": "memory", "needed": "20Gi", "left": "10Gi", "total": "40Gi", "short": "10Gi"},
             "holders": [{"claim": "ns/other", "count": 1, "inFlight": false, "pods": ["ns/x"]}]})
     );
 }
@@ -152,6 +152,7 @@ fn pools_that_cannot_be_used() {
     };
     let mut twice = pool("b", 1, 1, 1, &[], 2, "invalid");
     twice["repeated"] = json!("x");
+    twice["cause"] = json!({"type": "device-twice", "device": "x"});
     assert_eq!(
         answer["pools"],
         json!([
@@ -180,6 +181,97 @@ fn pools_that_cannot_be_used() {
             &json!(2),
             &json!("gpu.example.com/b")
         )
+    );
+}
+
+/// Counter sets and counters that a device names and nobody defines, a set that is there twice, slices that differ in their number.
+#[test]
+fn why_a_pool_is_invalid() {
+    let takes = |set: &str, counter: &str| {
+        let mut devices = gpus(1);
+        devices[0]["consumesCounters"] =
+            json!([{"counterSet": set, "counters": {counter: {"value": "1"}}}]);
+        devices
+    };
+    let board = json!({"name": "board", "counters": {"memory": {"value": "2"}}});
+    let cause = |devices: Value, sets: Value, counts: [i64; 2]| {
+        let mut counters = slice("sets", json!([]));
+        counters["spec"]["sharedCounters"] = sets;
+        let slices = [slice("a", devices), counters].into_iter().zip(counts);
+        let slices = slices.map(|(mut slice, count)| {
+            slice["spec"]["pool"] =
+                json!({"name": "a", "generation": 1, "resourceSliceCount": count});
+            slice
+        });
+        let answer = asking(json!([request("r", 1, &[])]), slices.collect()).explain(CURRENT, "n1");
+        answer["pools"][0]["cause"].clone()
+    };
+    assert_eq!(
+        cause(takes("bord", "memory"), json!([board]), [2, 2]),
+        json!({"type": "counter-set-missing", "device": "d0", "set": "bord"})
+    );
+    assert_eq!(
+        cause(takes("board", "cores"), json!([board]), [2, 2]),
+        json!({"type": "counter-missing", "device": "d0", "set": "board", "counter": "cores"})
+    );
+    assert_eq!(
+        cause(takes("board", "memory"), json!([board, board]), [2, 2]),
+        json!({"type": "counter-set-twice", "set": "board"})
+    );
+    assert_eq!(
+        cause(takes("board", "memory"), json!([board]), [2, 3])["type"],
+        json!("slice-counts-differ")
+    );
+    assert_eq!(
+        cause(takes("board", "memory"), json!([board]), [2, 2]),
+        Value::Null
+    );
+}
+
+/// Root 1 has a free device and two in use, root 2 two in use, root 3 a free one: root 1 lacks one of two.
+#[test]
+fn whose_devices_would_complete_a_group() {
+    let root = |name: &str, root: i64| device(name, json!({"gpu.example.com/root": {"int": root}}));
+    let devices = json!([
+        root("a", 1),
+        root("b", 1),
+        root("c", 1),
+        root("d", 2),
+        root("e", 2),
+        root("f", 3)
+    ]);
+    let held = |name: &str, device: &str| {
+        allocated(
+            claim(name, json!([request("r", 1, &[])])),
+            &[&format!("gpu.example.com/p/{device}")],
+            &["x"],
+        )
+    };
+    let mut tied = claim("c", json!([request("r", 2, &[])]));
+    tied["spec"]["devices"]["constraints"] = json!([{"matchAttribute": "gpu.example.com/root"}]);
+    let objects = vec![
+        class("gpu", &[]),
+        slice("p", devices),
+        tied,
+        held("one", "b"),
+        held("two", "c"),
+        held("three", "d"),
+        held("four", "e"),
+        pod(&["c"]),
+    ];
+    let answer = Cluster::new(objects).explain(CURRENT, "n1");
+    let nearest = &answer["claims"][0]["constraints"][0]["nearest"];
+    assert_eq!(
+        (&nearest["value"], &nearest["have"]),
+        (&json!("1"), &json!(1))
+    );
+    assert_eq!(
+        nearest["held"]["devices"],
+        json!(["gpu.example.com/p/b", "gpu.example.com/p/c"])
+    );
+    assert_eq!(
+        all(nearest, "/held/holders/*/claim"),
+        [&json!("ns/one"), &json!("ns/two")]
     );
 }
 

@@ -5,6 +5,7 @@ use super::fixes;
 use super::node::View;
 use super::phrase::{counted, some_of};
 use super::reasons::{self, holders, names, of_claim, of_devices};
+use super::together;
 
 /// How many devices or groups a line names.
 const SHOWN: usize = 8;
@@ -33,6 +34,7 @@ pub fn lines(view: &View) -> Vec<String> {
     for claim in &document.claims {
         of_one_claim(claim, &mut lines);
     }
+    together::lines(document, &mut lines);
     let odd: Vec<&Pool> = document
         .pools
         .iter()
@@ -52,13 +54,7 @@ pub fn lines(view: &View) -> Vec<String> {
     }
     lines.extend(odd.into_iter().map(of_pool));
     for slices in &document.unreachable {
-        let why = match slices.cause.as_str() {
-            "other-node" => format!("for node {}", slices.nodes),
-            "selector" => format!("for nodes with {}", slices.nodes),
-            "device-nodes" => "whose devices name other nodes".to_owned(),
-            "nowhere" => "which names no nodes at all".to_owned(),
-            other => other.to_owned(),
-        };
+        let why = reasons::for_whom(slices);
         lines.push(format!(
             "not reached: {} of driver {} with {}, for example {} {why}",
             counted(slices.slices, "slice", "slices"),
@@ -156,7 +152,8 @@ fn of_request(request: &Request, lines: &mut Vec<String>) {
         lines.push(format!("    {}", of_reason(request, reason)));
         let selects = reason.kind.contains("selector");
         let whole = reasons::one_line(&reason.expression);
-        if selects && !whole.is_empty() && reasons::one_line(&reason.part) != whole {
+        let is_shown = reasons::shown(&reason.part) == whole;
+        if selects && !whole.is_empty() && !is_shown {
             let index = reason.index.map(|index| format!(" #{index}"));
             lines.push(format!(
                 "      in selector{}: `{whole}`",
@@ -194,11 +191,7 @@ fn of_reason(request: &Request, reason: &Reason) -> String {
 }
 
 fn of_constraint(constraint: &Constraint, lines: &mut Vec<String>) {
-    let how = if constraint.distinct {
-        "different"
-    } else {
-        "equal"
-    };
+    let how = reasons::how(constraint.distinct);
     let covered = match constraint.requests.is_empty() {
         true => "all requests".to_owned(),
         false => constraint.requests.join(", "),
@@ -236,15 +229,7 @@ fn of_pool(pool: &Pool) -> String {
             some_of(stale, SHOWN, stale.len())
         ),
     };
-    let state = match (pool.state.as_str(), &pool.repeated) {
-        ("incomplete", _) => format!(
-            "incomplete, {} of {} slices published",
-            pool.slices, pool.expected
-        ),
-        ("invalid", Some(name)) => format!("invalid, device {name} is there twice"),
-        ("stale", _) => "every slice that this node reaches is of an older generation".to_owned(),
-        (state, _) => state.to_owned(),
-    };
+    let state = pool.state_in_words();
     format!(
         "pool {}/{}: {state}, generation {}{stale}",
         pool.driver, pool.pool, pool.generation

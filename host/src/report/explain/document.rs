@@ -4,6 +4,8 @@
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use super::standing::Standing;
+
 /// All of it.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
@@ -15,6 +17,28 @@ pub struct Document {
     pub claims: Vec<Claim>,
     pub pools: Vec<Pool>,
     pub unreachable: Vec<Unreachable>,
+    pub together: Option<Together>,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+#[allow(missing_docs, reason = "documented in the schema")]
+pub struct Together {
+    pub requests: Vec<Stuck>,
+    pub constraints: Vec<Tied>,
+    pub counters: Vec<Reason>,
+    pub needed: u64,
+    pub most: Option<u64>,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+#[allow(missing_docs, reason = "documented in the schema")]
+pub struct Tied {
+    pub claim: String,
+    pub index: u64,
+    pub attribute: String,
+    pub distinct: bool,
 }
 
 impl Document {
@@ -31,6 +55,15 @@ impl Document {
             if let Some(pool) = pool.filter(|_| reason.kind == "pool-incomplete") {
                 reason.have = i64::try_from(pool.slices).ok();
                 reason.needed = Some(pool.expected);
+            }
+            if let ("pool-invalid", Some(cause)) = (
+                reason.kind.as_str(),
+                pool.and_then(|pool| pool.what_is_wrong()),
+            ) {
+                reason.message = cause;
+            }
+            if let ("all-spoiled", Some(pool)) = (reason.kind.as_str(), pool) {
+                reason.message = pool.state_in_words();
             }
         }
         Some(document)
@@ -134,6 +167,16 @@ pub struct Constraint {
     pub groups: Vec<Group>,
     pub largest: u64,
     pub blocks: bool,
+    pub nearest: Option<Nearest>,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+#[allow(missing_docs, reason = "documented in the schema")]
+pub struct Nearest {
+    pub value: String,
+    pub have: u64,
+    pub held: Reason,
 }
 
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -214,6 +257,9 @@ pub struct Holder {
     pub count: u64,
     pub in_flight: bool,
     pub pods: Vec<String>,
+    /// Looked up in the cluster.
+    #[serde(skip)]
+    pub standing: Standing,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -233,8 +279,10 @@ pub struct Counter {
     pub set: String,
     pub name: String,
     pub needed: String,
+    pub needed_at_most: Option<String>,
     pub left: String,
     pub total: String,
+    pub short: Option<String>,
 }
 
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -250,6 +298,59 @@ pub struct Pool {
     pub devices: u64,
     pub state: String,
     pub repeated: Option<String>,
+    pub cause: Option<Cause>,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+#[allow(missing_docs, reason = "documented in the schema")]
+pub struct Cause {
+    #[serde(rename = "type")]
+    pub kind: String,
+    pub device: String,
+    pub set: String,
+    pub counter: String,
+}
+
+impl Pool {
+    /// Whether it can be used, in words.
+    pub fn state_in_words(&self) -> String {
+        match (self.state.as_str(), self.what_is_wrong()) {
+            ("incomplete", _) => format!(
+                "incomplete, {} of {} slices published",
+                self.slices, self.expected
+            ),
+            ("invalid", Some(wrong)) => format!("invalid, {wrong}"),
+            ("stale", _) => {
+                "every slice that this node reaches is of an older generation".to_owned()
+            }
+            (state, _) => state.to_owned(),
+        }
+    }
+
+    /// Why it cannot be used, in words.
+    pub fn what_is_wrong(&self) -> Option<String> {
+        let Cause {
+            kind,
+            device,
+            set,
+            counter,
+        } = self.cause.as_ref()?;
+        Some(match kind.as_str() {
+            "counter-set-twice" => format!("counter set {set} is defined twice"),
+            "counter-set-missing" => {
+                format!(
+                    "device {device} takes of counter set {set}, which no slice of the pool defines"
+                )
+            }
+            "counter-missing" => format!(
+                "device {device} takes of counter {counter}, which counter set {set} does not have"
+            ),
+            "device-twice" => format!("device {device} is there twice"),
+            "slice-counts-differ" => "its slices differ in resourceSliceCount".to_owned(),
+            _ => return None,
+        })
+    }
 }
 
 #[derive(Clone, Debug, Default, Deserialize)]

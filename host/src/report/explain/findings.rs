@@ -1,16 +1,20 @@
 //! What a plugin's document says against a node: the reasons sorted, weighed and put together.
 
-use super::document::{Claim, Constraint, Document, Holder, Reason, Request};
+use super::constraints::{blocks, of_constraint, with_constraints};
+use super::document::{Claim, Document, Holder, Reason, Request, Unreachable};
 use super::node::{FAR, Found};
 use super::phrase::Phrase;
-use super::{fixes, reasons};
+use super::{fixes, reasons, together};
+
+/// How many drivers out of reach a sentence names.
+const OUT_OF_REACH: usize = 2;
 
 /// Everything that a document says against its node, nothing if the pod fits.
 pub fn of(document: &Document, plugin: &str) -> Vec<Found> {
     if document.verdict.at.is_none() {
         return Vec::new();
     }
-    let labels = Labels::of(document);
+    let context = Context::of(document);
     let mut found = Vec::new();
     for claim in &document.claims {
         found.extend(claim.reasons.iter().map(|reason| of_claim(claim, reason)));
@@ -19,14 +23,17 @@ pub fn of(document: &Document, plugin: &str) -> Vec<Found> {
             continue;
         }
         for alternatives in by_parent(&claim.requests) {
-            let short = of_alternatives(claim, alternatives, &labels);
+            let short = of_alternatives(claim, alternatives, &context);
             found.extend(short.map(|short| with_constraints(short, claim)));
         }
         let blocking = claim.constraints.iter().filter(|one| blocks(one, claim));
         found.extend(blocking.map(|one| of_constraint(claim, one)));
     }
+    if let Some(impossible) = &document.together {
+        found.push(together::of(document, impossible, &context));
+    }
     if document.verdict.code == "error" {
-        let errors = errors(document, &labels);
+        let errors = errors(document, &context);
         if !errors.is_empty() {
             found = errors;
         }
@@ -40,18 +47,21 @@ pub fn of(document: &Document, plugin: &str) -> Vec<Found> {
     found
 }
 
-/// How a request is called where there are several.
-struct Labels<'d> {
+/// What else the document says: how requests are called where there are several, and what is out of reach.
+pub struct Context<'d> {
+    unreachable: &'d [Unreachable],
     claims: usize,
     requests: usize,
     /// The claims of the pod, as `namespace/name`.
     own: Vec<&'d str>,
 }
 
-impl<'d> Labels<'d> {
-    fn of(document: &'d Document) -> Self {
+impl<'d> Context<'d> {
+    /// Of a document.
+    pub fn of(document: &'d Document) -> Self {
         let requests = document.claims.iter().map(|claim| claim.requests.len());
         Self {
+            unreachable: &document.unreachable,
             claims: document.claims.len(),
             requests: requests.sum(),
             own: document
@@ -62,7 +72,14 @@ impl<'d> Labels<'d> {
         }
     }
 
-    fn label(&self, claim: &Claim, request: &str) -> String {
+    /// Whether the pod's own claims are all that holds these devices.
+    pub fn is_own(&self, reason: &Reason) -> bool {
+        let own = |holder: &Holder| self.own.contains(&holder.claim.as_str());
+        !reason.holders.is_empty() && reason.holders.iter().all(own)
+    }
+
+    /// `request: `, with the claim if there are several; nothing if there is no other.
+    pub fn label(&self, claim: &Claim, request: &str) -> String {
         match (self.requests, self.claims, claim.requests.len()) {
             (0 | 1, ..) => String::new(),
             (_, 0 | 1, _) => format!("{request}: "),
@@ -93,10 +110,14 @@ fn of_claim(claim: &Claim, reason: &Reason) -> Found {
 }
 
 /// A request that cannot be served, or of whose alternatives none can.
-fn of_alternatives(claim: &Claim, alternatives: &[Request], labels: &Labels<'_>) -> Option<Found> {
+fn of_alternatives(
+    claim: &Claim,
+    alternatives: &[Request],
+    context: &Context<'_>,
+) -> Option<Found> {
     let each: Vec<Found> = alternatives
         .iter()
-        .map(|request| of_request(claim, request, labels))
+        .map(|request| of_request(claim, request, context))
         .collect::<Option<_>>()?;
     let nearest = each.iter().min_by_key(|found| found.weight)?.clone();
     if each.len() == 1 {
@@ -109,12 +130,12 @@ fn of_alternatives(claim: &Claim, alternatives: &[Request], labels: &Labels<'_>)
     })
 }
 
-fn of_request(claim: &Claim, request: &Request, labels: &Labels<'_>) -> Option<Found> {
+fn of_request(claim: &Claim, request: &Request, context: &Context<'_>) -> Option<Found> {
     if request.missing == 0 {
         return None;
     }
-    let label = labels.label(claim, &request.name);
-    let (phrase, weight, kind) = shortage(request);
+    let label = context.label(claim, &request.name);
+    let (phrase, weight, kind) = shortage(request, context);
     let enough = request.matching >= wanted(request);
     let fixable = request
         .reasons
@@ -125,16 +146,25 @@ fn of_request(claim: &Claim, request: &Request, labels: &Labels<'_>) -> Option<F
             // Where enough devices match, freeing those is what is meant.
             "request-selector" => !enough,
             // What the pod's own claims hold is for its own good.
-            "in-use" => {
-                let own = |holder: &Holder| labels.own.contains(&holder.claim.as_str());
-                enough && (reason.holders.is_empty() || !reason.holders.iter().all(own))
-            }
+            "in-use" => enough && !context.is_own(reason),
             "taint" | "counter" | "pool-incomplete" | "pool-invalid" => enough,
             _ => true,
         });
-    let mut fixes: Vec<String> = fixable
-        .filter_map(|reason| fixes::of_devices(reason, request.missing))
-        .collect();
+    let fix = |reason: &Reason| match reason.kind.as_str() {
+        "in-use" => fixes::completing(claim, &request.name)
+            .or_else(|| fixes::of_devices(reason, request.missing)),
+        _ => fixes::of_devices(reason, request.missing),
+    };
+    // Where enough devices have one reason, that alone may go away; else all have to.
+    let (alone, all): (Vec<&Reason>, Vec<&Reason>) = fixable.partition(|reason| {
+        let is_hopeful = matches!(reason.kind.as_str(), "in-use" | "counter" | "taint");
+        is_hopeful && request.count.is_some() && reason.count >= request.missing
+    });
+    let ways: Vec<String> = alone.into_iter().filter_map(fix).collect();
+    let mut fixes = match ways.is_empty() {
+        true => all.into_iter().filter_map(fix).collect(),
+        false => vec![ways.join(", or ")],
+    };
     if !enough && request.matching > 0 {
         fixes.push(format!("ask for at most {}", request.matching));
     }
@@ -154,7 +184,7 @@ fn of_request(claim: &Claim, request: &Request, labels: &Labels<'_>) -> Option<F
 }
 
 /// Why there are too few devices, how far that is from enough, and the type that says most.
-fn shortage(request: &Request) -> (Phrase, u64, String) {
+fn shortage(request: &Request, context: &Context<'_>) -> (Phrase, u64, String) {
     let foreign: u64 = request
         .reasons
         .iter()
@@ -177,7 +207,11 @@ fn shortage(request: &Request) -> (Phrase, u64, String) {
         return (with_reasons(phrase, &blamed), 10, reason.kind.clone());
     }
     if of_class == 0 {
-        return (no_device(request), FAR, "no-device-of-class".to_owned());
+        return (
+            no_device(request, context),
+            FAR,
+            "no-device-of-class".to_owned(),
+        );
     }
     let phrase = match blamed.as_slice() {
         [only] if request.matching == 0 && only.kind == "request-selector" => {
@@ -230,7 +264,7 @@ fn with_reasons(phrase: Phrase, reasons: &[&Reason]) -> Phrase {
 }
 
 /// Devices of other drivers are no news; devices that a class refuses for another reason are.
-fn no_device(request: &Request) -> Phrase {
+fn no_device(request: &Request, context: &Context<'_>) -> Phrase {
     let refusing: Vec<&Reason> = request
         .reasons
         .iter()
@@ -240,7 +274,7 @@ fn no_device(request: &Request) -> Phrase {
         .collect();
     let phrase = Phrase::of(format!("no device of class {}", request.class));
     match refusing.is_empty() {
-        true => phrase,
+        true => phrase.then(out_of_reach(context)),
         false => with_reasons(
             phrase
                 .text(" among ")
@@ -248,6 +282,25 @@ fn no_device(request: &Request) -> Phrase {
             &refusing,
         ),
     }
+}
+
+/// Slices that choose their nodes, and not this one. That a slice is for another node is no news.
+fn out_of_reach(context: &Context<'_>) -> Phrase {
+    let slices = context.unreachable.iter();
+    let slices: Vec<&Unreachable> = slices.filter(|one| one.cause != "other-node").collect();
+    if slices.is_empty() || slices.len() > OUT_OF_REACH {
+        return Phrase::default();
+    }
+    let each = slices.into_iter().map(|one| {
+        Phrase::default()
+            .counted(one.slices, "slice", "slices")
+            .text(format!(
+                " of driver {} {}",
+                one.driver,
+                reasons::for_whom(one)
+            ))
+    });
+    Phrase::of(" (").then(Phrase::joined(each, ", ")).text(")")
 }
 
 fn too_few(request: &Request) -> Phrase {
@@ -277,7 +330,7 @@ fn none_satisfies(request: &Request, of_class: u64, reason: &Reason) -> Phrase {
     let phrase = Phrase::of(format!(
         "no device of class {} satisfies `{}` (",
         request.class,
-        reasons::one_line(text)
+        reasons::shown(text)
     ))
     .number(of_class)
     .text(" looked at)");
@@ -296,95 +349,8 @@ fn share(reason: &Reason) -> Phrase {
         .then(reasons::of_devices(reason))
 }
 
-/// Devices that could still become free have to suit the constraints as well, and nobody knows whether they will.
-fn with_constraints(mut short: Found, claim: &Claim) -> Found {
-    let suits = claim.constraints.iter().filter(|constraint| {
-        let covers = constraint.requests.is_empty() || constraint.requests.contains(&short.request);
-        constraint.needed > 1 && covers
-    });
-    let hopeful = matches!(
-        short.kind.as_str(),
-        "in-use" | "taint" | "counter" | "pool-incomplete"
-    );
-    for constraint in suits.filter(|_| hopeful) {
-        if constraint.blocks {
-            short.weight += 5;
-        }
-        let how = if constraint.distinct {
-            "different"
-        } else {
-            "equal"
-        };
-        short.fixes.push(format!(
-            "{} devices must then be free with {how} {}",
-            constraint.needed, constraint.attribute
-        ));
-    }
-    short
-}
-
-/// Whether a constraint says more than that its requests have too few devices.
-fn blocks(constraint: &Constraint, claim: &Claim) -> bool {
-    let covers = |request: &Request| {
-        constraint.requests.is_empty()
-            || constraint.requests.iter().any(|name| {
-                *name == request.name || request.name.split('/').next() == Some(name.as_str())
-            })
-    };
-    constraint.blocks
-        && !claim
-            .requests
-            .iter()
-            .any(|request| covers(request) && request.missing > 0)
-}
-
-fn of_constraint(claim: &Claim, constraint: &Constraint) -> Found {
-    let Constraint {
-        attribute,
-        needed,
-        largest,
-        ..
-    } = constraint;
-    let single = match constraint.requests.as_slice() {
-        [name] => claim.requests.iter().find(|request| request.name == *name),
-        _ if claim.requests.len() == 1 => claim.requests.first(),
-        _ => None,
-    };
-    let phrase = match constraint.distinct {
-        true => Phrase::of("only ")
-            .counted(*largest, "value", "different values")
-            .text(format!(
-                " of {attribute} among free devices, {needed} needed"
-            )),
-        false => match single {
-            Some(request) => Phrase::default()
-                .counted(request.free, "device", "devices")
-                .text(" free, but at most "),
-            None => Phrase::of(format!(
-                "enough devices free for {}, but at most ",
-                constraint.requests.join(" and ")
-            )),
-        }
-        .number(*largest)
-        .text(format!(" with equal {attribute}, {needed} needed")),
-    };
-    let fix = match constraint.distinct {
-        true => format!("ask for at most {largest}, or give up the constraint on {attribute}"),
-        false => format!(
-            "ask for at most {largest}, or give up the constraint; freeing devices helps where {needed} have equal {attribute}"
-        ),
-    };
-    Found {
-        claim: claim.name.clone(),
-        request: constraint.requests.join(","),
-        phrase,
-        fixes: vec![fix],
-        ..Found::new("", "constraint", 5 * needed.saturating_sub(*largest).max(1))
-    }
-}
-
 /// Selectors that failed: one such device ends the attempt.
-fn errors(document: &Document, labels: &Labels<'_>) -> Vec<Found> {
+fn errors(document: &Document, context: &Context<'_>) -> Vec<Found> {
     let mut found = Vec::new();
     for claim in &document.claims {
         for request in &claim.requests {
@@ -392,16 +358,16 @@ fn errors(document: &Document, labels: &Labels<'_>) -> Vec<Found> {
                 .reasons
                 .iter()
                 .filter(|reason| reason.kind.ends_with("selector-error"));
-            found.extend(
-                failed.map(|reason| Found {
+            found.extend(failed.map(|reason| {
+                Found {
                     claim: claim.name.clone(),
                     request: request.name.clone(),
-                    phrase: Phrase::of(labels.label(claim, &request.name))
+                    phrase: Phrase::of(context.label(claim, &request.name))
                         .then(reasons::of_failure(reason)),
                     fixes: fixes::of_devices(reason, 1).into_iter().collect(),
                     ..Found::new("", &reason.kind, 15)
-                }),
-            );
+                }
+            }));
         }
     }
     found

@@ -2,9 +2,10 @@
 
 use crate::explain::target::distance;
 
-use super::document::{Claim, Hint, Reason, Taint};
+use super::document::{Claim, Constraint, Hint, Holder, Reason, Taint};
 use super::phrase::some_of;
-use super::reasons::{attribute, class_of, holders, names, one_line, taint_text};
+use super::reasons::{attribute, class_of, counter_name, holders, names, shown, taint_text};
+use super::standing::awaited;
 
 /// How many devices or values a sentence shows.
 const SHOWN: usize = 3;
@@ -30,6 +31,7 @@ pub fn of_claim(claim: &Claim, reason: &Reason) -> Option<String> {
         "gate-disabled" if !reason.gate.is_empty() => {
             format!("turn the gate on (here: --feature {}=true)", reason.gate)
         }
+        "classic-unsuitable" => "see the log of the driver: its answer is in the unsuitableNodes of the pod's PodSchedulingContext".to_owned(),
         "classic-waiting" => "wait for the driver; --classic-driver stands in for it".to_owned(),
         "invalid-object" if named(&reason.message).is_some() => {
             format!("correct {}", named(&reason.message).unwrap_or_default())
@@ -59,13 +61,29 @@ pub fn of_devices(reason: &Reason, missing: u64) -> Option<String> {
                 std::cmp::Ordering::Less => format!("{missing} of {}", devices()),
                 _ => devices(),
             };
-            format!("free {which}, held by {}", holders(reason))
+            match (awaited(&reason.holders), idle(&reason.holders)) {
+                (Some(how), _) => {
+                    format!("wait for {which}, held by {}: {how}", holders(reason))
+                }
+                (None, Some(claims)) => {
+                    format!("free {which}, held by {}: delete {claims}", holders(reason))
+                }
+                (None, None) => format!("free {which}, held by {}", holders(reason)),
+            }
         }
-        "counter" => format!(
-            "free devices that share counters with {}: {}",
-            devices(),
-            holders(reason)
-        ),
+        "counter" => {
+            let counter = reason.counter.clone().unwrap_or_default();
+            let name = counter_name(&counter);
+            let much = match &counter.short {
+                Some(short) => format!("at least {short} of counter {name}"),
+                None => format!("some of counter {name}"),
+            };
+            match awaited(&reason.holders) {
+                _ if reason.holders.is_empty() => return None,
+                Some(how) => format!("wait for {much}, held by {}: {how}", holders(reason)),
+                None => format!("free {much}, held by {}", holders(reason)),
+            }
+        }
         "taint" => {
             let taint = reason.taint.clone().unwrap_or_default();
             let rule = taint.rule.clone();
@@ -87,6 +105,12 @@ pub fn of_devices(reason: &Reason, missing: u64) -> Option<String> {
                 &reason.pool
             }
         ),
+        "all-spoiled" if reason.devices.is_empty() && reason.message.starts_with("incomplete") => {
+            format!("have the driver publish all slices of {}", reason.pool)
+        }
+        "all-spoiled" if reason.devices.is_empty() => {
+            format!("have the driver correct {}", reason.pool)
+        }
         "pool-invalid" => format!("have the driver correct {}", reason.pool),
         "request-selector"
         | "class-selector"
@@ -100,6 +124,40 @@ pub fn of_devices(reason: &Reason, missing: u64) -> Option<String> {
             )
         }
         _ => return None,
+    })
+}
+
+/// Which devices would have to become free for a request to get its devices with equal values.
+pub fn completing(claim: &Claim, request: &str) -> Option<String> {
+    let covers =
+        |one: &&Constraint| !one.distinct && one.requests.iter().any(|name| name == request);
+    completing_of(claim, claim.constraints.iter().find(covers)?, request)
+}
+
+/// The same for a constraint that is the only one of its claim.
+pub fn completing_of(claim: &Claim, constraint: &Constraint, request: &str) -> Option<String> {
+    let nearest = constraint
+        .nearest
+        .as_ref()
+        .filter(|_| claim.constraints.len() == 1)?;
+    let missing = constraint.needed.saturating_sub(nearest.have);
+    let is_single = constraint.requests.as_slice() == [request.to_owned()];
+    // Of several requests nobody says here which of them lacks what.
+    let missing = if is_single { missing } else { u64::MAX };
+    let free = of_devices(&nearest.held, missing)?;
+    Some(format!(
+        "{free}: then {} have equal {} ({})",
+        constraint.needed, constraint.attribute, nearest.value
+    ))
+}
+
+/// Claims that nobody uses, if all are such.
+fn idle(holders: &[Holder]) -> Option<&'static str> {
+    let all = !holders.is_empty() && holders.iter().all(|holder| holder.standing.is_idle);
+    all.then_some(if holders.len() == 1 {
+        "that claim"
+    } else {
+        "those claims"
     })
 }
 
@@ -119,10 +177,10 @@ fn other_value(reason: &Reason) -> Option<String> {
         false => "the selector",
     };
     Some(match is_error {
-        true => format!("correct {whose} `{}`", one_line(part)),
+        true => format!("correct {whose} `{}`", shown(part)),
         false => format!(
             "change {whose}, or add a device for which `{}` is true",
-            one_line(part)
+            shown(part)
         ),
     })
 }

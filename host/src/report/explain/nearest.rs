@@ -2,6 +2,9 @@
 
 use serde::Serialize;
 
+use crate::report::Verdict;
+
+use super::groups::Group;
 use super::node::View;
 use super::summary::Facts;
 
@@ -26,6 +29,13 @@ pub fn of(facts: &Facts<'_>) -> Vec<Nearest> {
         return Vec::new();
     }
     let everywhere = everywhere(facts);
+    // A node was found, and what the pod waits for then is no node's matter.
+    let aborted = facts
+        .report
+        .is_some_and(|report| report.verdict == Verdict::Error);
+    if everywhere.is_empty() && !aborted && facts.groups.iter().any(Group::fits) {
+        return Vec::new();
+    }
     if !everywhere.is_empty() {
         return vec![Nearest {
             node: None,

@@ -8,6 +8,7 @@ use crate::object::Object;
 use crate::report::claims::{self, Entry};
 
 use super::phrase::{Phrase, counted};
+use super::reasons::how;
 
 /// One claim of the pod.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -147,7 +148,12 @@ fn of_claim(need: &Need) -> Option<String> {
         };
         let others = need.requests[at + 1..].iter().take_while(same).count();
         let forms = need.requests[at..=at + others].iter().map(devices);
-        parts.push(forms.collect::<Vec<_>>().join(" or else "));
+        let forms = forms.collect::<Vec<_>>().join(" or else ");
+        let is_one_of_several = others > 0 && others + 1 < need.requests.len();
+        parts.push(match is_one_of_several {
+            true => format!("({forms})"),
+            false => forms,
+        });
         at += 1 + others;
     }
     let devices = match parts.as_slice() {
@@ -158,15 +164,15 @@ fn of_claim(need: &Need) -> Option<String> {
         }
         parts => join(parts, " and "),
     };
-    let constraints = need.constraints.iter().map(|constraint| {
-        let how = if constraint.distinct {
-            "different"
-        } else {
-            "equal"
-        };
-        format!(" with {how} {}", constraint.attribute)
-    });
-    Some(devices + &constraints.collect::<String>())
+    let constraints = need
+        .constraints
+        .iter()
+        .map(|constraint| format!("{} {}", how(constraint.distinct), constraint.attribute));
+    let constraints: Vec<String> = constraints.collect();
+    Some(match constraints.is_empty() {
+        true => devices,
+        false => format!("{devices} with {}", join(&constraints, " and ")),
+    })
 }
 
 fn devices(request: &RequestNeed) -> String {

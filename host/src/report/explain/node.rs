@@ -1,12 +1,13 @@
 //! What stands between a pod and one node, from the basic filters and from the plugin's document.
 
+use crate::cluster::Cluster;
 use crate::explain::NodeAnswer;
 use crate::filters::Obstacle;
 use crate::scheduler::outcome::{Ended, PodOutcome};
 
 use super::document::Document;
 use super::phrase::Phrase;
-use super::{findings, native};
+use super::{findings, native, standing};
 
 /// Weight of what no change of the cluster's pods helps against.
 pub const FAR: u64 = 60;
@@ -64,7 +65,7 @@ pub struct View {
 
 impl View {
     /// Of one node. `said` is what the plugin's decision says where there is no document.
-    pub fn of(answer: &NodeAnswer, plugin: &str, said: Option<Said>) -> Self {
+    pub fn of(answer: &NodeAnswer, plugin: &str, said: Option<Said>, cluster: &Cluster) -> Self {
         let name = answer.name.to_string();
         let mut found: Vec<Found> = answer
             .native
@@ -79,7 +80,10 @@ impl View {
                 )
             })
             .collect();
-        let document: Option<Document> = answer.document.as_ref().and_then(Document::read);
+        let mut document: Option<Document> = answer.document.as_ref().and_then(Document::read);
+        if let Some(document) = &mut document {
+            standing::look_up(document, cluster);
+        }
         match (&document, &answer.document) {
             (Some(document), _) => found.extend(findings::of(document, plugin)),
             (None, Some(_)) => found.push(Found {

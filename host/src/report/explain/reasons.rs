@@ -3,11 +3,13 @@
 
 use serde_json::Value;
 
-use super::document::{Claim, Observed, Reason, Request, Taint};
+use super::document::{Claim, Counter, Observed, Reason, Request, Taint, Unreachable};
 use super::phrase::{Phrase, some_of};
 
 /// How many devices, holders or names a sentence shows.
 const SHOWN: usize = 3;
+/// How much of an expression a sentence shows.
+const EXPRESSION: usize = 160;
 /// How much of an unknown reason is shown.
 const UNKNOWN: usize = 200;
 
@@ -62,14 +64,21 @@ pub fn of_claim(claim: &Claim, reason: &Reason) -> Phrase {
             format!("{name} is being allocated for another pod at this moment")
         }
         "claim-in-flight" => format!("{name} is being allocated for {pods} at this moment"),
-        "claim-elsewhere" if reason.nodes.is_empty() => {
-            format!("the devices of {name} are not on this node")
-        }
         "claim-elsewhere" => {
-            format!(
-                "the devices that {name} has are for nodes with {}",
-                reason.nodes
-            )
+            let users = match reason.pods.as_slice() {
+                [] => String::new(),
+                [pod] => format!(", in use by pod {pod}"),
+                _ => format!(", in use by pods {pods}"),
+            };
+            let only = reason.nodes.strip_prefix("metadata.name in [");
+            let only = only.and_then(|rest| rest.strip_suffix(']'));
+            if let Some(node) = only.filter(|node| !node.contains([',', ']'])) {
+                return Phrase::of(format!("{name} is allocated on node {node}{users}"));
+            }
+            match reason.nodes.as_str() {
+                "" => format!("{name} is allocated on another node{users}"),
+                nodes => format!("{name} is allocated on a node with {nodes}{users}"),
+            }
         }
         "class-missing" => format!("DeviceClass {} does not exist", class_of(reason)),
         "gate-disabled" => match reason.gate.as_str() {
@@ -78,7 +87,7 @@ pub fn of_claim(claim: &Claim, reason: &Reason) -> Phrase {
         },
         "classic-waiting" => format!("{name} waits for its resource driver to allocate it"),
         "classic-unsuitable" => {
-            format!("the resource driver of {name} calls this node unsuitable")
+            format!("{name} is refused by its resource driver (unsuitable)")
         }
         "classic-class-nodes" => format!("the class of {name} does not allow this node"),
         "deallocation-requested" => {
@@ -138,13 +147,44 @@ pub fn of_devices(reason: &Reason) -> Phrase {
         "in-use" => Phrase::of("in use"),
         "counter" => match &reason.counter {
             Some(counter) => Phrase::of(format!(
-                "need {} of {}/{}, of which other devices leave {}",
-                counter.needed, counter.set, counter.name, counter.left
+                "needing {} of counter {} ({} left)",
+                takes(counter),
+                counter_name(counter),
+                counter.left
             )),
             None => Phrase::of("share a counter that is used up"),
         },
         "constraint-alone" => Phrase::of(format!("without {}", attribute(reason))),
         _ => unknown(reason),
+    }
+}
+
+/// `set/name`.
+pub fn counter_name(counter: &Counter) -> String {
+    format!("{}/{}", counter.set, counter.name)
+}
+
+/// What devices take of a counter: `20Gi to 40Gi`.
+pub fn takes(counter: &Counter) -> String {
+    match &counter.needed_at_most {
+        Some(most) => format!("{} to {most}", counter.needed),
+        None => counter.needed.clone(),
+    }
+}
+
+/// What a constraint wants of values.
+pub fn how(distinct: bool) -> &'static str {
+    if distinct { "different" } else { "equal" }
+}
+
+/// The nodes that slices are for.
+pub fn for_whom(slices: &Unreachable) -> String {
+    match slices.cause.as_str() {
+        "other-node" => format!("for node {}", slices.nodes),
+        "selector" => format!("for nodes with {}", slices.nodes),
+        "device-nodes" => "whose devices name other nodes".to_owned(),
+        "nowhere" => "which names no nodes at all".to_owned(),
+        other => other.to_owned(),
     }
 }
 
@@ -163,7 +203,7 @@ fn selector(reason: &Reason) -> Phrase {
         ("", expression) => expression,
         (part, _) => part,
     };
-    Phrase::of(format!("`{}`", one_line(text)))
+    Phrase::of(format!("`{}`", shown(text)))
 }
 
 /// What that expression saw.
@@ -246,7 +286,7 @@ fn failure(reason: &Reason) -> (String, String) {
     };
     let part = match reason.part.as_str() {
         "" => String::new(),
-        part => format!(" at `{}`", one_line(part)),
+        part => format!(" at `{}`", shown(part)),
     };
     (whose, format!("{part}: {}", reason.message))
 }
@@ -255,6 +295,10 @@ fn failure(reason: &Reason) -> (String, String) {
 pub fn of_request(request: &Request, reason: &Reason) -> Option<Phrase> {
     let devices = some_of(&names(&reason.devices), SHOWN, reason.devices.len());
     Some(match reason.kind.as_str() {
+        "all-spoiled" if devices.is_empty() => Phrase::of(format!(
+            "every matching device is wanted, and pool {} is not to be used: {}",
+            reason.pool, reason.message
+        )),
         "all-spoiled" => Phrase::of(format!(
             "every matching device is wanted, and {devices} cannot be had"
         )),
@@ -273,7 +317,7 @@ pub fn of_request(request: &Request, reason: &Reason) -> Option<Phrase> {
     })
 }
 
-/// `claim a/b (pod a/p) and claim a/c`.
+/// `claim a/b (pod a/p, which has ended) and claim a/c`.
 pub fn holders(reason: &Reason) -> String {
     let texts: Vec<String> = reason
         .holders
@@ -281,22 +325,33 @@ pub fn holders(reason: &Reason) -> String {
         .take(SHOWN)
         .map(|holder| {
             // The name of a claim that was made for a pod says nothing more.
+            let fate = |pod: &String| match holder.standing.pods.get(pod) {
+                Some(fate) => format!(", which {}", fate.text()),
+                None => String::new(),
+            };
             if let [pod] = holder.pods.as_slice()
                 && holder
                     .claim
                     .strip_prefix(pod.as_str())
                     .is_some_and(|rest| rest.starts_with('-'))
             {
-                return format!("pod {pod}");
+                return format!("pod {pod}{}", fate(pod));
             }
-            let pods = some_of(&holder.pods, SHOWN, holder.pods.len());
+            let deleted = match holder.standing.is_deleted {
+                true => ", which is being deleted",
+                false => "",
+            };
+            let pods = holder.pods.iter().map(|pod| format!("{pod}{}", fate(pod)));
+            let pods: Vec<String> = pods.collect();
+            let pods = some_of(&pods, SHOWN, pods.len());
             let pods = match (pods.as_str(), holder.in_flight) {
                 ("", true) => " (being written)".to_owned(),
+                ("", false) if holder.standing.is_idle => " (reserved for nobody)".to_owned(),
                 ("", false) => " (no pod)".to_owned(),
                 (pods, _) if holder.pods.len() == 1 => format!(" (pod {pods})"),
                 (pods, _) => format!(" (pods {pods})"),
             };
-            format!("claim {}{pods}", holder.claim)
+            format!("claim {}{deleted}{pods}", holder.claim)
         })
         .collect();
     match texts.is_empty() {
@@ -352,6 +407,17 @@ fn unknown(reason: &Reason) -> Phrase {
         text = text.chars().take(UNKNOWN).chain("...".chars()).collect();
     }
     Phrase::of(text)
+}
+
+/// An expression in a sentence: one that is too long is cut where a word ends.
+pub fn shown(text: &str) -> String {
+    let line = one_line(text);
+    let Some((end, _)) = line.char_indices().nth(EXPRESSION) else {
+        return line;
+    };
+    let head = &line[..end];
+    let head = head.rsplit_once(' ').map_or(head, |(words, _)| words);
+    format!("{head} ...")
 }
 
 /// Expressions may have lines.

@@ -9,6 +9,7 @@ use crate::report::{ClaimReport, PodReport, Verdict};
 use crate::scheduler::outcome::Ended;
 
 use super::ahead::AheadReport;
+use super::document::Document;
 use super::groups::Group;
 use super::needs::{self, Need};
 use super::node::View;
@@ -153,33 +154,76 @@ fn refused(facts: &Facts<'_>, report: Option<&PodReport>) -> Vec<String> {
         let at = report.and_then(|report| report.at.as_deref());
         return vec![match at {
             Some(at) => format!(
-                "{}; nodes would do, but {at} said: {message}.",
-                subject(facts)
+                "{}; {}, but {at} said: {message}.",
+                subject(facts),
+                would_do(facts)
             ),
             None => format!("{}: {message}.", subject(facts)),
         }];
+    }
+    if let Some(at) = report.and_then(|report| past_filter(report)) {
+        let elsewhere = because(facts, None, &causes);
+        let elsewhere = elsewhere.trim_start_matches("but ");
+        return vec![
+            format!(
+                "{}; {}, but {at} said: {message}.",
+                subject(facts),
+                would_do(facts)
+            ),
+            format!("It cannot run elsewhere: {elsewhere}."),
+        ];
     }
     let mut sentences = vec![format!(
         "{}, {}.",
         subject(facts),
         because(facts, report, &causes)
     )];
-    let past_filter = report.is_some_and(|report| {
-        let late = |point: Point| report.at.as_deref() == Some(point.to_string().as_str());
-        [
-            Point::Reserve,
-            Point::PreBind,
-            Point::Bind,
-            Point::PreScore,
-            Point::Score,
-        ]
-        .into_iter()
-        .any(late)
-    });
-    if past_filter {
-        sentences.push(format!("It was refused after a node was found: {message}."));
-    }
+    sentences.extend(unreached(facts));
     sentences
+}
+
+/// The extension point that refused after a node was found.
+fn past_filter(report: &PodReport) -> Option<&str> {
+    let at = report.at.as_deref()?;
+    let late = [
+        Point::Reserve,
+        Point::PreBind,
+        Point::Bind,
+        Point::PreScore,
+        Point::Score,
+    ];
+    late.iter()
+        .any(|point| point.to_string() == at)
+        .then_some(at)
+}
+
+/// `n1 and n2 would do`.
+fn would_do(facts: &Facts<'_>) -> String {
+    let fitting = facts.views.iter().filter(|view| view.found.is_empty());
+    let fitting: Vec<&str> = fitting.map(|view| view.name.as_str()).collect();
+    match fitting.as_slice() {
+        [] => "a node was found".to_owned(),
+        some => format!("{} would do", some_of(some, NAMES, some.len())),
+    }
+}
+
+/// Drivers whose slices are for nodes that are not there.
+fn unreached(facts: &Facts<'_>) -> Option<String> {
+    let documents = facts.views.iter().map(|view| view.document.as_ref());
+    let documents = documents.collect::<Option<Vec<_>>>()?;
+    let (first, rest) = documents.split_first()?;
+    let slices = first.unreachable.iter().find(|slices| {
+        let is_lost = |document: &&Document| {
+            let mut others = document.unreachable.iter();
+            others.any(|other| other.driver == slices.driver && other.cause == "other-node")
+        };
+        let is_known = facts.views.iter().any(|view| view.name == slices.nodes);
+        slices.cause == "other-node" && !is_known && rest.iter().all(is_lost)
+    })?;
+    Some(format!(
+        "No node here reaches driver {}: its slice {} is for node {}, which is not in the input.",
+        slices.driver, slices.example, slices.nodes
+    ))
 }
 
 /// Which nodes do not have that, and why.
@@ -301,14 +345,20 @@ fn choice(facts: &Facts<'_>, node: &str) -> Option<String> {
         let document = view.document.as_ref();
         document.map_or(0, |document| document.verdict.score)
     };
-    let best = fitting
-        .iter()
-        .map(|view| score(view))
-        .max()
-        .unwrap_or_default();
-    let equal = fitting.iter().filter(|view| score(view) == best).count();
-    let why = match (equal, fitting.iter().all(|view| score(view) == best)) {
-        (1, false) => format!("it has the highest score ({best})"),
+    let best = fitting.iter().map(|view| score(view)).max();
+    let best = best.unwrap_or_default();
+    let of_best: Vec<&&View> = fitting.iter().filter(|view| score(view) == best).collect();
+    let equal = of_best.len();
+    let is_first = of_best.iter().map(|view| view.name.as_str()).min() == Some(node);
+    let looked = facts
+        .answer
+        .outcome
+        .as_ref()
+        .map_or(0, |outcome| outcome.feasible.len());
+    let why = match (equal, equal == fitting.len()) {
+        // A scheduler does not look at all nodes of a large cluster.
+        _ if !is_first => format!("{node} was chosen among the {looked} that were looked at"),
+        (1, _) => format!("it has the highest score ({best})"),
         (_, true) => "scores are equal, and its name comes first".to_owned(),
         (_, false) => {
             format!("of the {equal} with the highest score ({best}) its name comes first")
@@ -412,8 +462,17 @@ fn ahead(facts: &Facts<'_>) -> Option<String> {
         };
         let placed = facts.answer.ahead.iter().filter(placed).count();
         let queue = counted(facts.answer.ahead.len() as u64, "pod", "pods");
+        let placed = match placed {
+            0 => "none was".to_owned(),
+            1 => "1 was".to_owned(),
+            placed => format!("{placed} were"),
+        };
+        let those = match all {
+            1 => "the one that wants",
+            _ => "those that want",
+        };
         return Some(format!(
-            "Of {queue} ahead of it in the queue {placed} were placed first; those that want the same devices: {names}."
+            "Of {queue} ahead of it in the queue {placed} placed first; {those} the same devices: {names}."
         ));
     }
     Some(match all {

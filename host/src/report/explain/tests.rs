@@ -82,7 +82,11 @@ fn in_use(node: &str, free: u64, used: u64, holder: &str) -> NodeAnswer {
     let looked = free + used;
     let missing = 2_u64.saturating_sub(free);
     let request = json!({"looked": looked, "matching": looked, "free": free, "missing": missing, "reasons": [reason]});
-    refused(node, request, root(free.min(1)))
+    let mut root = root(free.min(1));
+    if missing > 0 && looked > 1 {
+        root[0]["nearest"] = json!({"value": "\"pci0000:10\"", "have": free, "held": reason});
+    }
+    refused(node, request, root)
 }
 
 fn answer(nodes: Vec<NodeAnswer>) -> Answer {
@@ -139,11 +143,11 @@ fn the_example_of_two_devices_at_one_root() {
 
             TO MAKE IT FIT
               on gpu-a
-                - ask for at most 1, or give up the constraint; freeing devices helps where 2 have equal
-                  resource.kubernetes.io/pcieRoot
+                - ask for at most 1, or give up the constraint: freeing devices does not help, no 2 here have
+                  equal resource.kubernetes.io/pcieRoot
               or on gpu-b
-                - free 1 of gpu-0, gpu-1 and gpu-2, held by claim ml/many (pod ml/many-pod)
-                - 2 devices must then be free with equal resource.kubernetes.io/pcieRoot
+                - free 1 of gpu-0, gpu-1 and gpu-2, held by claim ml/many (pod ml/many-pod): then 2 have equal
+                  resource.kubernetes.io/pcieRoot ("pci0000:10")
 
             NODES  WHY
                 1  3 devices free, but at most 1 with equal resource.kubernetes.io/pcieRoot, 2 needed
@@ -163,8 +167,8 @@ fn the_example_of_two_devices_at_one_root() {
                     here
                   pci0000:10 (1 free)
               to make it fit:
-                - free 1 of gpu-0, gpu-1 and gpu-2, held by claim ml/many (pod ml/many-pod)
-                - 2 devices must then be free with equal resource.kubernetes.io/pcieRoot
+                - free 1 of gpu-0, gpu-1 and gpu-2, held by claim ml/many (pod ml/many-pod): then 2 have equal
+                  resource.kubernetes.io/pcieRoot ("pci0000:10")
         "#]],
     );
 }
@@ -200,8 +204,8 @@ fn a_basic_filter_beside_the_plugin() {
                 - tolerate gpu=only:NoSchedule in the pod, or take it off: kubectl taint node n1
                   gpu:NoSchedule-
                 - free 2500m of cpu on n1
-                - free gpu-0 and gpu-1, held by claim ml/a (pod ml/a-pod)
-                - 2 devices must then be free with equal resource.kubernetes.io/pcieRoot
+                - free gpu-0 and gpu-1, held by claim ml/a (pod ml/a-pod): then 2 have equal
+                  resource.kubernetes.io/pcieRoot ("pci0000:10")
 
             NODES  WHY
                 1  taint gpu=only:NoSchedule not tolerated, and cpu: 4 needed, 1500m of 8 left, and 0 of 2
@@ -274,7 +278,10 @@ fn what_cannot_be_understood_is_said() {
 #[test]
 fn each_device_is_refused_for_a_reason() {
     let answer = answer(vec![in_use("n1", 0, 1, "a"), no_driver("n2")]);
-    let refusals = refusals::of(&answer.pod, &views_of(&answer).collect::<Vec<_>>());
+    let refusals = refusals::of(
+        &answer.pod,
+        &views_of(&answer, &cluster(1)).collect::<Vec<_>>(),
+    );
     assert_eq!(
         serde_json::to_value(&refusals).unwrap(),
         json!([

@@ -45,8 +45,8 @@ fn of_claims() {
             "let the pods that use ResourceClaim ns/x end, or use another claim",
         ),
         (
-            json!({"type": "claim-elsewhere", "nodes": "kubernetes.io/hostname in [a]"}),
-            "the devices that claim ns/x has are for nodes with kubernetes.io/hostname in [a]",
+            json!({"type": "claim-elsewhere", "nodes": "kubernetes.io/hostname in [a]", "pods": ["ns/a"]}),
+            "claim ns/x is allocated on a node with kubernetes.io/hostname in [a], in use by pod ns/a",
             "let the pods that use ResourceClaim ns/x end, or use another claim",
         ),
         (
@@ -76,8 +76,8 @@ fn of_claims() {
         ),
         (
             json!({"type": "classic-unsuitable"}),
-            "the resource driver of claim ns/x calls this node unsuitable",
-            "",
+            "claim ns/x is refused by its resource driver (unsuitable)",
+            "see the log of the driver: its answer is in the unsuitableNodes of the pod's PodSchedulingContext",
         ),
         (
             json!({"type": "classic-class-nodes"}),
@@ -173,10 +173,10 @@ fn of_devices() {
             "free 1 of a and b, held by claim ns/c (pod ns/p)",
         ),
         (
-            json!({"type": "counter", "count": 2, "devices": two, "counter": {"set": "s", "name": "memory", "needed": "40Gi", "left": "20Gi", "total": "80Gi"},
+            json!({"type": "counter", "count": 2, "devices": two, "counter": {"set": "s", "name": "memory", "needed": "40Gi", "neededAtMost": "50Gi", "left": "20Gi", "total": "80Gi"},
                 "holders": [{"claim": "ns/c", "count": 2, "inFlight": true, "pods": []}]}),
-            "need 40Gi of s/memory, of which other devices leave 20Gi",
-            "free devices that share counters with a and b: claim ns/c (being written)",
+            "needing 40Gi to 50Gi of counter s/memory (20Gi left)",
+            "free some of counter s/memory, held by claim ns/c (being written)",
         ),
         (
             json!({"type": "constraint-alone", "count": 2, "devices": two, "index": 0, "attribute": "d/numa"}),
