@@ -17,6 +17,7 @@ mod names;
 mod pools;
 
 mod allocated;
+mod by_node;
 mod counters;
 pub(crate) mod rules;
 mod totals;
@@ -96,12 +97,8 @@ pub enum Outcome {
 }
 
 /// What an attempt reads: the node, slices and devices in use, classes, selectors.
-pub type Cluster<'n, 'i, 'c, 'l, 's> = (
-    &'n Node,
-    &'i Inventory,
-    &'c mut ClassLookup<'l>,
-    &'s mut dyn Selectors,
-);
+pub type Cluster<'n, 'i, 'c, 'l, 's, S> =
+    (&'n Node, &'i Inventory, &'c mut ClassLookup<'l>, &'s mut S);
 
 /// Allocates the claims of one pod on one node after another.
 #[derive(Debug)]
@@ -143,7 +140,7 @@ impl Allocator {
         node: &Node,
         inventory: &Inventory,
         classes: &mut ClassLookup<'_>,
-        selectors: &mut dyn Selectors,
+        selectors: &mut impl Selectors,
         profile: &Profile,
         limits: Limits<'_>,
     ) -> Result<i64, Outcome> {
@@ -154,7 +151,7 @@ impl Allocator {
     /// As [`Self::fits`], with somebody who watches the search.
     pub fn fits_observed<O: Observer>(
         &mut self,
-        (node, inventory, classes, selectors): Cluster<'_, '_, '_, '_, '_>,
+        (node, inventory, classes, selectors): Cluster<'_, '_, '_, '_, '_, impl Selectors>,
         profile: &Profile,
         limits: Limits<'_>,
         observer: &mut O,
@@ -175,7 +172,7 @@ impl Allocator {
         node: &Node,
         inventory: &Inventory,
         classes: &mut ClassLookup<'_>,
-        selectors: &mut dyn Selectors,
+        selectors: &mut impl Selectors,
         profile: &Profile,
         steps: u64,
     ) -> Outcome {
@@ -191,7 +188,7 @@ impl Allocator {
 
     fn search(
         &mut self,
-        (node, inventory, classes, selectors): Cluster<'_, '_, '_, '_, '_>,
+        (node, inventory, classes, selectors): Cluster<'_, '_, '_, '_, '_, impl Selectors>,
         profile: &Profile,
         limits: Limits<'_>,
         observer: &mut impl Observer,

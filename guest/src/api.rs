@@ -69,6 +69,8 @@ pub struct Node {
     pub name: String,
     /// Labels, sorted by key.
     pub labels: std::collections::BTreeMap<String, String>,
+    /// Number of the name, if an index of nodes gave it one: saves looking the name up there.
+    pub number: Option<u32>,
 }
 
 /// ResourceClaim.

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::api::{Pod, edit};
 use crate::host::{ApiError, ApiErrorReason, Host, Object, kinds};
-use crate::plan::PlannedClaim;
+use crate::plan::{Json, PlannedClaim};
 use crate::profile::Profile;
 
 /// Tries in all.
@@ -32,15 +32,15 @@ impl Failure {
     }
 }
 
-/// Makes `planned` true in the API, and replaces its claim by what is stored then.
+/// Makes `planned` true in the API, and replaces its claim, which `claim` is as a tree, by what is stored then.
 pub fn bind_claim(
     host: &dyn Host,
     profile: &Profile,
     pod: &Pod,
+    mut claim: Value,
     planned: &mut PlannedClaim,
 ) -> Result<(), String> {
-    let original_uid = edit::uid(&planned.claim).to_owned();
-    let mut claim = planned.claim.clone();
+    let original_uid = edit::uid(&claim).to_owned();
     let outcome = write_with_retry(host, profile, pod, &mut claim, planned);
     if planned.allocation.is_some() {
         if let Ok(stored) = &outcome
@@ -56,15 +56,16 @@ pub fn bind_claim(
         }
         // Assumed first, dropped second, or the devices would look free in between (trap T7). D14: upstream drops the uid
         // that it saw last.
-        let uid = match profile.in_flight_removed_by_original_uid() {
-            true => original_uid.as_str(),
-            false => edit::uid(&claim),
+        let uid = match (profile.in_flight_removed_by_original_uid(), &outcome) {
+            (true, _) => original_uid.as_str(),
+            (false, Ok(stored)) => stored.id.uid.as_str(),
+            (false, Err(_)) => edit::uid(&claim),
         };
         let wake = outcome.is_err() && profile.unreserve_wakes_waiting_pods();
         host.remove_in_flight(kinds::RESOURCE_CLAIM, uid, wake);
     }
-    outcome?;
-    planned.claim = claim;
+    let stored = outcome?;
+    planned.claim = Json::new(&stored.json).map_err(|error| returned(&stored, &error))?;
     Ok(())
 }
 
@@ -81,7 +82,7 @@ fn write_with_retry(
         let outcome = if tries == 1 {
             Ok(())
         } else {
-            refresh(host, profile, claim, &planned.claim)
+            refresh(host, profile, claim, planned)
         };
         match outcome.and_then(|()| write(host, pod, claim, allocation)) {
             Ok(object) => return Ok(object),
@@ -95,13 +96,13 @@ fn write_with_retry(
     }
 }
 
-/// Reads the claim anew. `chosen` is the claim for whose allocation the node was chosen: what was read in between may have been
-/// free for a moment.
+/// Reads the claim anew. The node was chosen for the allocation of the planned one: what was read in between may have been free
+/// for a moment.
 fn refresh(
     host: &dyn Host,
     profile: &Profile,
     claim: &mut Value,
-    chosen: &Value,
+    planned: &PlannedClaim,
 ) -> Result<(), Failure> {
     let (namespace, name) = (edit::namespace(claim), edit::name(claim));
     let doing = format!(
@@ -116,9 +117,11 @@ fn refresh(
         .api_get(kinds::RESOURCE_CLAIM, namespace, name)
         .map_err(fail)?;
     let fresh = parse(&object).map_err(Failure::Final)?;
-    let moved = edit::is_allocated(chosen)
+    let chosen = planned.claim.read();
+    let chosen = chosen.map_err(|error| Failure::Final(error.to_string()))?;
+    let moved = edit::is_allocated(&chosen)
         && edit::is_allocated(&fresh)
-        && !edit::is_allocated_alike(chosen, &fresh);
+        && !edit::is_allocated_alike(&chosen, &fresh);
     if moved && profile.reservation_keeps_allocation() {
         return Err(Failure::Final(format!(
             "claim {} got allocated elsewhere in the meantime",
@@ -168,15 +171,14 @@ fn write(
     let stored = host
         .api_update_status(&edit::to_bytes(claim))
         .map_err(|error| Failure::of(doing, claim, error))?;
-    *claim = parse(&stored).map_err(Failure::Final)?;
     Ok(stored)
 }
 
 fn parse(object: &Object) -> Result<Value, String> {
-    serde_json::from_slice(&object.json).map_err(|error| {
-        format!(
-            "claim {}/{} as returned: {error}",
-            object.id.namespace, object.id.name
-        )
-    })
+    serde_json::from_slice(&object.json).map_err(|error| returned(object, &error))
+}
+
+fn returned(object: &Object, error: &serde_json::Error) -> String {
+    let id = &object.id;
+    format!("claim {}/{} as returned: {error}", id.namespace, id.name)
 }

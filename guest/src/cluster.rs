@@ -144,18 +144,31 @@ impl View {
 
     fn apply_node(&mut self, step: Step) {
         match step {
-            Step::Reset => self.nodes = Table::default(),
+            Step::Reset => {
+                for (_, node) in std::mem::take(&mut self.nodes).values() {
+                    self.forget_node(node);
+                }
+            }
             Step::Put(slot, object) => {
                 // A node that cannot be read matches no selector but its name.
-                let node = wire::node(&object.json).unwrap_or_else(|_| Node {
+                let mut node = wire::node(&object.json).unwrap_or_else(|_| Node {
                     name: object.id.name.clone(),
                     ..Node::default()
                 });
-                self.nodes.put(slot, object.id, node);
+                node.number = Some(self.inventory.acquire_node(&node.name));
+                let before = self.nodes.put(slot, object.id, node);
+                before.iter().for_each(|(_, node)| self.forget_node(node));
             }
             Step::Deleted(slot) => {
-                self.nodes.remove(slot);
+                let before = self.nodes.remove(slot);
+                before.iter().for_each(|(_, node)| self.forget_node(node));
             }
+        }
+    }
+
+    fn forget_node(&mut self, node: &Node) {
+        if let Some(number) = node.number {
+            self.inventory.release_node(number);
         }
     }
 

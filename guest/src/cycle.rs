@@ -44,10 +44,31 @@ pub struct State {
     pub unavailable: BTreeSet<usize>,
     /// Nodes on which the allocator found a solution. The solution itself is found again in Reserve: within a cycle the
     /// search gives the same answer, and keeping thousands of results for the one that is used would cost more.
-    pub node_allocations: BTreeSet<Slot>,
+    pub node_allocations: SlotSet,
     /// For the nodes where it is not zero: 8 for each request with alternatives that got its first one, 7 for the second one
     /// and so on (upstream's Score, 1.35 and later). Claims that were allocated before count nothing.
     pub scores: BTreeMap<Slot, i64>,
+}
+
+/// Slots, which are small numbers.
+#[derive(Debug, Default)]
+pub struct SlotSet(Vec<u64>);
+
+impl SlotSet {
+    /// Adds one.
+    pub fn insert(&mut self, slot: Slot) {
+        let word = slot as usize / 64;
+        if word >= self.0.len() {
+            self.0.resize(word + 1, 0);
+        }
+        self.0[word] |= 1 << (slot % 64);
+    }
+
+    /// Whether it was added.
+    pub fn contains(&self, slot: Slot) -> bool {
+        let word = self.0.get(slot as usize / 64);
+        word.is_some_and(|word| word >> (slot % 64) & 1 != 0)
+    }
 }
 
 /// One attempt to place one pod.

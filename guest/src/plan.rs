@@ -2,11 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 use crate::api::edit::SchedulingContextEdits;
 
 /// What is to be written for one pod on one node.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Plan {
     /// The pod's claims in order.
     pub claims: Vec<PlannedClaim>,
@@ -19,15 +20,32 @@ pub struct Plan {
 }
 
 /// One claim of the pod.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct PlannedClaim {
     /// The claim as the cache showed it during the cycle, or as PreBind wrote it.
-    pub claim: Value,
+    pub claim: Json,
     /// The scheduler allocates or has allocated it.
     pub structured: bool,
     /// `status.allocation` to write, in the shape of the claim's version; absent if it was allocated before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub allocation: Option<Value>,
+}
+
+/// An object as it came. It is read as a tree by those who edit it, which most of those who pass a plan on do not.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Json(Box<RawValue>);
+
+impl Json {
+    /// Keeps a copy; what is no JSON is an error.
+    pub fn new(text: &[u8]) -> serde_json::Result<Self> {
+        serde_json::from_slice(text).map(Self)
+    }
+
+    /// The tree. What is too deep for one is an error.
+    pub fn read(&self) -> serde_json::Result<Value> {
+        serde_json::from_str(self.0.get())
+    }
 }
 
 impl Plan {

@@ -104,18 +104,28 @@ impl SelectorCache {
         self.evaluations
     }
 
-    /// What is remembered. The text is that of an error.
-    fn known(&self, id: ExpressionId, content: Content) -> Option<Result<bool, &str>> {
-        let expression = self.expressions.get(id.0 as usize)?;
-        let known = expression.verdicts.get(content.number as usize)?;
-        if known.birth != content.birth {
-            return None;
+    /// What is remembered.
+    #[inline]
+    fn verdict(&self, id: ExpressionId, content: Content) -> Verdict {
+        let expression = self.expressions.get(id.0 as usize);
+        let known =
+            expression.and_then(|expression| expression.verdicts.get(content.number as usize));
+        match known {
+            Some(known) if known.birth == content.birth => known.verdict,
+            _ => Verdict::Unknown,
         }
-        match known.verdict {
-            Verdict::Unknown => None,
-            Verdict::Match => Some(Ok(true)),
-            Verdict::NoMatch => Some(Ok(false)),
-            Verdict::Error => Some(Err(self.errors.get(&(id, content.number))?)),
+    }
+
+    fn evaluate_or_fail_again(
+        &mut self,
+        id: ExpressionId,
+        device: &DeviceRef<'_>,
+    ) -> Result<bool, SelectorError> {
+        match self.errors.get(&(id, device.content.number)) {
+            Some(text) if self.verdict(id, device.content) == Verdict::Error => {
+                Err(SelectorError::Runtime(text.to_string()))
+            }
+            _ => self.evaluate(id, device),
         }
     }
 
@@ -195,11 +205,21 @@ impl Selectors for SelectorCache {
         id
     }
 
+    #[inline]
     fn matches(&mut self, id: ExpressionId, device: DeviceRef<'_>) -> Result<bool, SelectorError> {
-        match self.known(id, device.content) {
-            Some(Ok(matches)) => Ok(matches),
-            Some(Err(text)) => Err(SelectorError::Runtime(text.to_owned())),
-            None => self.evaluate(id, &device),
+        match self.verdict(id, device.content) {
+            Verdict::Match => Ok(true),
+            Verdict::NoMatch => Ok(false),
+            Verdict::Error | Verdict::Unknown => self.evaluate_or_fail_again(id, &device),
+        }
+    }
+
+    #[inline]
+    fn remembered(&self, id: ExpressionId, content: Content) -> Option<bool> {
+        match self.verdict(id, content) {
+            Verdict::Match => Some(true),
+            Verdict::NoMatch => Some(false),
+            Verdict::Error | Verdict::Unknown => None,
         }
     }
 }

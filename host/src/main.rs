@@ -7,6 +7,10 @@ use std::thread;
 use dractl::cli::{Streams, run_with};
 use dractl::report::table::Colour;
 
+/// A dump becomes millions of small allocations, from several threads.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// Reading deeply nested objects and running a plugin share it; the platform's own limit is 8 MiB at most, and may be less.
 const STACK_BYTES: usize = 64 << 20;
 

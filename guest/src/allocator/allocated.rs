@@ -98,9 +98,11 @@ impl Allocated {
 
     /// Whether the device is held. `admin_holds`: results marked as admin access hold their device too (D6).
     pub(crate) fn holds(&self, device: DeviceKey, admin_holds: bool) -> bool {
-        self.holders
-            .get(device.index())
-            .is_some_and(|holders| holders.ordinary > 0 || (admin_holds && holders.admin > 0))
+        let holders = self.holders.get(device.index());
+        holders.is_some_and(|holders| {
+            let admin = if admin_holds { holders.admin } else { 0 };
+            holders.ordinary | admin != 0
+        })
     }
 
     /// How many devices of the pool are held, other than by results marked as admin access.

@@ -11,8 +11,9 @@
 use super::lists::{Frame, FrameState};
 use super::requests::MAX_RESULTS;
 use super::search::Search;
+use super::selectors::Selectors;
 
-impl Search<'_, '_> {
+impl<S: Selectors> Search<'_, '_, S> {
     /// Whether the want is one of several alternatives, or of what might have been several.
     pub(crate) fn offers_choice(&self, want: usize) -> bool {
         let request = self.lists.wants[want].request as usize;

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use super::lists::{Want, insert};
+use super::lists::Want;
 use super::requests::{Check, MAX_RESULTS, Request, check_limit};
 use super::search::{Halt, Search};
+use super::selectors::Selectors;
 
-impl Search<'_, '_> {
+impl<S: Selectors> Search<'_, '_, S> {
     /// Checks the claims on this node (the rest of spec section 9.2), which finds the devices of `All` requests.
     pub(crate) fn check(&mut self) -> Result<(), Halt> {
         let plan = self.plan;
@@ -22,11 +23,14 @@ impl Search<'_, '_> {
             self.collect_wants();
             self.lists.wants_are_known = true;
         }
-        for (position, candidate) in self.pools.candidates.iter().enumerate() {
-            if !self.inventory.is_held(candidate.device, self.admin_holds) {
-                insert(&mut self.lists.free, position);
+        let candidates = self.pools.candidates.chunks(64);
+        for (free, candidates) in self.lists.free.iter_mut().zip(candidates) {
+            for (bit, candidate) in candidates.iter().enumerate() {
+                let held = self.inventory.is_held(candidate.device, self.admin_holds);
+                *free |= u64::from(!held) << bit;
             }
         }
+        self.lists.free_at_first.clone_from(&self.lists.free);
         Ok(())
     }
 

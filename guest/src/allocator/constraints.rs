@@ -4,10 +4,11 @@
 
 use std::sync::Arc;
 
-use super::lists::Want;
+use super::lists::{Want, from};
 use super::names::LayoutKey;
 use super::requests::NameIds;
 use super::search::Search;
+use super::selectors::Selectors;
 use crate::api::{Attribute, Device, DeviceConstraint};
 
 /// A constraint of a claim.
@@ -100,6 +101,13 @@ pub(crate) struct Bindings {
     agreeing: Vec<u64>,
     /// By constraint for equal values: those that all accepted candidates have in common, if the first one has several.
     common: Vec<Vec<Attribute>>,
+    /// By constraint for equal values, once it was asked: 1 + number of its row in `set_of`.
+    row_of: Vec<u32>,
+    /// In a row, by candidate: 1 + number of its set in `sets`, once it was asked for.
+    set_of: Vec<u32>,
+    /// The candidates whose value is equal to one value, or a list with it. Those of one value ask for the same set, and a
+    /// search picks them again and again.
+    sets: Vec<u64>,
     /// What was before a pick changed a set of agreeing candidates, the newest last.
     narrowed: Vec<Narrowed>,
     /// Sets for that.
@@ -129,8 +137,13 @@ struct Place {
 }
 
 impl Bindings {
-    /// Makes ready for a node with sets of this many words. Layout numbers hold for one version of the inventory.
-    pub(crate) fn start(&mut self, constraints: usize, words: usize, version: u64) {
+    /// Makes ready for a node with this many candidates. Layout numbers hold for one version of the inventory.
+    pub(crate) fn start(&mut self, constraints: usize, candidates: usize, version: u64) {
+        let words = candidates.div_ceil(64);
+        self.row_of.clear();
+        self.row_of.resize(constraints, 0);
+        self.set_of.clear();
+        self.sets.clear();
         self.accepted.clear();
         self.accepted.resize(constraints, 0);
         self.words = words;
@@ -181,52 +194,46 @@ impl Bindings {
     }
 }
 
-impl<'a> Search<'a, '_> {
+impl<'a, S: Selectors> Search<'a, '_, S> {
     /// A word of the set of candidates that the constraints of a want may still accept, as far as that is known.
     pub(crate) fn agreeing(&self, want: Want, word: usize) -> u64 {
-        let mut set = u64::MAX;
-        self.each_constraint(want, |constraint| {
-            set &= self.lists.bindings.agreeing(constraint, word)
-        });
-        set
+        let covering = self.covering(want).iter();
+        covering.fold(u64::MAX, |set, constraint| {
+            set & self.lists.bindings.agreeing(*constraint, word)
+        })
+    }
+
+    /// The constraints that cover a want.
+    fn covering(&self, want: Want) -> &'a [usize] {
+        &self.plan.requests[want.request as usize].covered_by
     }
 
     /// Whether all constraints that cover the want accept the candidate.
     pub(crate) fn is_accepted(&mut self, want: Want, position: usize) -> bool {
         let plan = self.plan;
-        let request = &plan.requests[want.request as usize];
-        plan.constraints_of(want.request as usize).all(|i| {
-            !plan.constraints[i].covers(request.name_ids)
-                || match self.lists.bindings.accepted[i] {
-                    // Whether a value of unknown kind is different from others nobody can tell.
-                    0 => self.value(i, position).is_some_and(|value| {
-                        !plan.constraints[i].distinct || *value != Attribute::Unknown
-                    }),
-                    _ => self.lists.bindings.agreeing(i, position / 64) >> (position % 64) & 1 != 0,
-                }
-        })
+        self.covering(want)
+            .iter()
+            .all(|&i| match self.lists.bindings.accepted[i] {
+                // Whether a value of unknown kind is different from others nobody can tell.
+                0 => self.value(i, position).is_some_and(|value| {
+                    !plan.constraints[i].distinct || *value != Attribute::Unknown
+                }),
+                _ => self.lists.bindings.agreeing(i, position / 64) >> (position % 64) & 1 != 0,
+            })
     }
 
     /// Adds an accepted candidate to the constraints that cover the want.
     pub(crate) fn bind(&mut self, want: Want, position: usize) {
-        let plan = self.plan;
-        let request = &plan.requests[want.request as usize];
-        for i in plan.constraints_of(want.request as usize) {
-            if plan.constraints[i].covers(request.name_ids) {
-                self.narrow(i, position);
-                self.lists.bindings.accepted[i] += 1;
-            }
+        for &i in self.covering(want) {
+            self.narrow(i, position);
+            self.lists.bindings.accepted[i] += 1;
         }
     }
 
     /// Takes a candidate back from the constraints that cover the want.
     pub(crate) fn unbind(&mut self, want: Want) {
-        let plan = self.plan;
-        let request = &plan.requests[want.request as usize];
-        for i in plan.constraints_of(want.request as usize).rev() {
-            if plan.constraints[i].covers(request.name_ids) {
-                self.lists.bindings.release(i);
-            }
+        for &i in self.covering(want).iter().rev() {
+            self.lists.bindings.release(i);
         }
     }
 
@@ -246,7 +253,10 @@ impl<'a> Search<'a, '_> {
             return self.find_agreeing(constraint, is_first, |value| is_disjoint(value, picked));
         }
         if is_first {
-            self.find_agreeing(constraint, true, |value| intersects(value, picked));
+            match picked {
+                [picked] => self.find_equal(constraint, position, picked),
+                _ => self.find_agreeing(constraint, true, |value| intersects(value, picked)),
+            }
             let common = &mut self.lists.bindings.common[constraint];
             common.clear();
             // A single value stays what it is.
@@ -266,6 +276,55 @@ impl<'a> Search<'a, '_> {
         self.lists.bindings.common[constraint] = common;
     }
 
+    /// Finds the candidates that agree with a single value, which is that of the candidate at `position`.
+    fn find_equal(&mut self, constraint: usize, position: usize, picked: &Attribute) {
+        let bindings = &mut self.lists.bindings;
+        let (words, candidates) = (bindings.words, self.pools.candidates.len());
+        if bindings.row_of[constraint] == 0 {
+            bindings.row_of[constraint] = (bindings.set_of.len() / candidates + 1) as u32;
+            bindings
+                .set_of
+                .resize(bindings.set_of.len() + candidates, 0);
+        }
+        let first = (bindings.row_of[constraint] as usize - 1) * candidates;
+        if self.lists.bindings.set_of[first + position] == 0 {
+            let number = (self.lists.bindings.sets.len() / words + 1) as u32;
+            self.lists.bindings.set_of[first + position] = number;
+            for word in 0..words {
+                let mut left = self.could_agree(word);
+                let mut equal = 0;
+                while left != 0 {
+                    let bit = left.trailing_zeros() as usize;
+                    left &= left - 1;
+                    let Some(value) = self.value(constraint, word * 64 + bit) else {
+                        continue;
+                    };
+                    if value == picked {
+                        self.lists.bindings.set_of[first + word * 64 + bit] = number;
+                        equal |= 1 << bit;
+                    } else if intersects(value, std::slice::from_ref(picked)) {
+                        equal |= 1 << bit;
+                    }
+                }
+                self.lists.bindings.sets.push(equal);
+            }
+        }
+        let bindings = &mut self.lists.bindings;
+        let set = (bindings.set_of[first + position] as usize - 1) * words;
+        bindings.agreeing[constraint * words..][..words]
+            .copy_from_slice(&bindings.sets[set..set + words]);
+    }
+
+    /// A word of the set of candidates that can come up while a constraint is bound: those that were free at first; for admin
+    /// requests all.
+    fn could_agree(&self, word: usize) -> u64 {
+        if !self.plan.has_admin {
+            return self.lists.free_at_first[word];
+        }
+        let candidates = self.pools.candidates.len();
+        !from(candidates, word)
+    }
+
     /// Finds the candidates whose values agree: among all, or among those that did before.
     fn find_agreeing(
         &mut self,
@@ -275,23 +334,16 @@ impl<'a> Search<'a, '_> {
     ) {
         let words = self.lists.bindings.words;
         for word in 0..words {
-            // Only devices that are free now can come up while the constraint is bound; for admin requests all can.
-            let mut left = if !among_all {
-                self.lists.bindings.agreeing[constraint * words + word]
-            } else if self.plan.has_admin {
-                u64::MAX
+            let mut left = if among_all {
+                self.could_agree(word)
             } else {
-                self.lists.free[word]
+                self.lists.bindings.agreeing[constraint * words + word]
             };
             let mut agreeing = 0;
             while left != 0 {
                 let bit = left.trailing_zeros() as usize;
                 left &= left - 1;
-                let position = word * 64 + bit;
-                if position >= self.pools.candidates.len() {
-                    break;
-                }
-                if self.value(constraint, position).is_some_and(&agrees) {
+                if self.value(constraint, word * 64 + bit).is_some_and(&agrees) {
                     agreeing |= 1 << bit;
                 }
             }
@@ -300,6 +352,7 @@ impl<'a> Search<'a, '_> {
     }
 
     /// Value of a constraint's attribute in a candidate.
+    #[inline]
     pub(crate) fn value(&mut self, constraint: usize, position: usize) -> Option<&'a Attribute> {
         let candidate = &self.pools.candidates[position];
         let entry = self.inventory.entry(candidate.slot);
@@ -314,15 +367,6 @@ impl<'a> Search<'a, '_> {
             }
         };
         index.map(|index| &device.attributes[index].1)
-    }
-
-    fn each_constraint(&self, want: Want, mut call: impl FnMut(usize)) {
-        let request = &self.plan.requests[want.request as usize];
-        for i in self.plan.constraints_of(want.request as usize) {
-            if self.plan.constraints[i].covers(request.name_ids) {
-                call(i);
-            }
-        }
     }
 }
 

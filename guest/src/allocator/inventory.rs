@@ -5,12 +5,13 @@
 //! which is why they are one object. Gathering the pools of a node is `pools.rs`.
 
 use std::cmp::Ordering;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::allocated::Allocated;
+use super::by_node::ByNode;
 use super::counters::Layout;
-use super::names::{DeviceKey, FixedHasher, LayoutKey, Names, PoolKey};
+use super::names::{DeviceKey, LayoutKey, Names, PoolKey};
 use super::rules;
 use super::selectors::Content;
 use super::totals::PoolTotals;
@@ -26,8 +27,8 @@ pub struct Inventory {
     allocated: Allocated,
     /// By slot.
     entries: Vec<Option<Entry>>,
-    /// Slots of the slices of one node, sorted as the allocator visits them.
-    by_node: HashMap<Arc<str>, Vec<u32>, FixedHasher>,
+    /// Slots of the slices that are bound to one node.
+    by_node: ByNode,
     /// Slots of the slices that are not bound to one node, sorted in the same way.
     shared: Vec<u32>,
     /// Slices whose node selector does not parse, by object name and slot: the parse error.
@@ -60,6 +61,8 @@ pub(crate) struct Entry {
     pub has_unusable: bool,
     /// Where the slice leaves it to them: which nodes each of the devices is for. Otherwise empty.
     pub reaches: Box<[DeviceReach]>,
+    /// Numbers of the nodes for which alone it is; empty for a shared one.
+    nodes: Box<[u32]>,
     /// Positions of the devices with taints that prevent allocation, from the slice or from a rule.
     pub taints: Vec<(u32, Arc<[DeviceTaint]>)>,
 }
@@ -164,10 +167,13 @@ impl Inventory {
             Reach::PerDevice => reaches.as_ref().is_some_and(|reaches| !reaches.is_empty()),
             Reach::Nowhere => false,
         };
+        let reaches = reaches.unwrap_or_default();
+        let nodes = self.acquire_nodes(&slice.reach, &reaches);
         self.entries[index] = Some(Entry {
             has_unusable: slice.devices.iter().any(|device| !device.usable),
             taints: rules::taints(&slice, self.rules.values()),
-            reaches: reaches.unwrap_or_default(),
+            reaches,
+            nodes: nodes.clone(),
             slice,
             pool,
             devices,
@@ -176,7 +182,7 @@ impl Inventory {
             selector,
         });
         if reachable {
-            self.link(slot);
+            self.link(slot, &nodes);
         }
     }
 
@@ -207,13 +213,13 @@ impl Inventory {
     /// Removes what is in that slot, if anything.
     pub fn remove(&mut self, slot: u32) {
         self.invalid.remove(&slot);
-        if self.entries.get(slot as usize).is_none_or(Option::is_none) {
-            return;
-        }
-        self.unlink(slot);
-        let Some(entry) = self.entries[slot as usize].take() else {
+        let Some(entry) = self.entries.get_mut(slot as usize).and_then(Option::take) else {
             return;
         };
+        self.unlink(slot, &entry.nodes);
+        for number in &entry.nodes {
+            self.names.release_node(*number);
+        }
         self.broken.remove(&(entry.slice.name.clone(), slot));
         self.withdraw(slot, &entry);
         for device in &entry.devices {
@@ -350,8 +356,19 @@ impl Inventory {
     }
 
     /// Slots of the node's own slices, in visiting order.
-    pub(crate) fn of_node(&self, node: &str) -> &[u32] {
-        self.by_node.get(node).map_or(&[], Vec::as_slice)
+    pub(crate) fn of_node(&self, node: &Node) -> &[u32] {
+        let number = node.number.or_else(|| self.names.node(&node.name));
+        number.map_or(&[], |number| self.by_node.of(number))
+    }
+
+    /// A number for [`Node::number`], valid until it is taken back.
+    pub fn acquire_node(&mut self, name: &str) -> u32 {
+        self.names.acquire_node(name)
+    }
+
+    /// Takes back one [`Self::acquire_node`].
+    pub fn release_node(&mut self, number: u32) {
+        self.names.release_node(number);
     }
 
     /// Slots of the slices for all nodes or for selected ones, in visiting order.
@@ -405,45 +422,49 @@ impl Inventory {
         (&left.driver, &left.pool, &left.name, a).cmp(&(&right.driver, &right.pool, &right.name, b))
     }
 
-    /// Calls for each list of the index in which the slice belongs.
-    fn each_bucket(&mut self, slot: u32, mut call: impl FnMut(&Self, &mut Vec<u32>)) {
-        let names: BTreeSet<String> = match &self.entry(slot).slice.reach {
-            Reach::NodeName(name) => [name.clone()].into(),
+    /// Numbers of the nodes for which alone the slice is; to be given back with it. None for a shared one.
+    fn acquire_nodes(&mut self, reach: &Reach, reaches: &[DeviceReach]) -> Box<[u32]> {
+        let names: BTreeSet<&str> = match reach {
+            Reach::NodeName(name) => [name.as_str()].into(),
             Reach::PerDevice => {
-                let name = |reach: &DeviceReach| match reach {
-                    DeviceReach::Node(name) => Some(Some(name.clone())),
+                let name = |reach| match reach {
+                    &DeviceReach::Node(ref name) => Some(Some(name.as_str())),
                     DeviceReach::All | DeviceReach::Selected(_) => Some(None),
                     DeviceReach::Nowhere => None,
                 };
-                let names = self.entry(slot).reaches.iter().filter_map(name);
                 // Devices that are not bound to one node make the slice a shared one.
+                let names = reaches.iter().filter_map(name);
                 names.collect::<Option<_>>().unwrap_or_default()
             }
             _ => BTreeSet::new(),
         };
-        if names.is_empty() {
+        let numbers = names.into_iter().map(|name| self.names.acquire_node(name));
+        numbers.collect()
+    }
+
+    /// Calls for each list of the index in which a slice belongs: those of its nodes, or that of the shared ones.
+    fn each_bucket(&mut self, nodes: &[u32], mut call: impl FnMut(&Self, &mut Vec<u32>)) {
+        if nodes.is_empty() {
             let mut shared = std::mem::take(&mut self.shared);
             call(self, &mut shared);
             self.shared = shared;
         }
-        for name in names {
-            let mut bucket = self.by_node.remove(name.as_str()).unwrap_or_default();
+        for &number in nodes {
+            let mut bucket = self.by_node.take(number);
             call(self, &mut bucket);
-            if !bucket.is_empty() {
-                self.by_node.insert(name.into(), bucket);
-            }
+            self.by_node.put(number, bucket);
         }
     }
 
-    fn link(&mut self, slot: u32) {
-        self.each_bucket(slot, |inventory, bucket| {
+    fn link(&mut self, slot: u32, nodes: &[u32]) {
+        self.each_bucket(nodes, |inventory, bucket| {
             let at = bucket.partition_point(|other| inventory.compare(*other, slot).is_lt());
             bucket.insert(at, slot);
         });
     }
 
-    fn unlink(&mut self, slot: u32) {
-        self.each_bucket(slot, |_, bucket| bucket.retain(|other| *other != slot));
+    fn unlink(&mut self, slot: u32, nodes: &[u32]) {
+        self.each_bucket(nodes, |_, bucket| bucket.retain(|other| *other != slot));
     }
 
     fn publish(&mut self, pool: PoolKey, slot: u32, slice: &ResourceSlice, devices: &[DeviceKey]) {

@@ -23,6 +23,8 @@ pub(crate) struct Lists {
     pub bindings: Bindings,
     /// Candidates that ordinary requests may get.
     pub free: Vec<u64>,
+    /// The same before any pick.
+    pub free_at_first: Vec<u64>,
     /// By candidate: 1 + index of the claim that picked the device last, or 0.
     pub picked_for: Vec<u32>,
     pub verdicts: Verdicts,
@@ -135,8 +137,23 @@ pub(crate) struct Verdicts {
 }
 
 impl Verdicts {
-    /// Opens the sets of the wants up to `last`.
-    pub(crate) fn open(&mut self, wants: &[Want], last: usize, plan: &Plan, pools: &NodePools) {
+    /// Opens the sets of the wants up to `last`; the first one that was not open before.
+    #[inline]
+    pub(crate) fn open(
+        &mut self,
+        wants: &[Want],
+        last: usize,
+        plan: &Plan,
+        pools: &NodePools,
+    ) -> usize {
+        let first = self.wants;
+        if last >= first {
+            self.open_more(wants, last, plan, pools);
+        }
+        first
+    }
+
+    fn open_more(&mut self, wants: &[Want], last: usize, plan: &Plan, pools: &NodePools) {
         for want in wants.iter().take(last + 1).skip(self.wants) {
             if want.selects {
                 self.rows.extend_from_slice(&self.unusable);
@@ -226,7 +243,7 @@ impl Lists {
         self.picked_for.clear();
         self.picked_for.resize(candidates, 0);
         self.bindings
-            .start(plan.constraints.len(), words, inventory.version());
+            .start(plan.constraints.len(), candidates, inventory.version());
         self.free.clear();
         self.free.resize(words, 0);
         self.verdicts.words = words;

@@ -46,6 +46,7 @@ type Layout = (Arc<str>, Box<[Arc<str>]>);
 #[derive(Debug, Default)]
 pub(crate) struct Names {
     strings: Strings,
+    nodes: Interner<Arc<str>>,
     pools: Interner<(Arc<str>, Arc<str>)>,
     devices: Interner<(PoolKey, Arc<str>)>,
     layouts: Interner<Layout>,
@@ -64,6 +65,27 @@ struct ContentOf {
 }
 
 impl Names {
+    /// The number of a node's name; to be released once.
+    pub(crate) fn acquire_node(&mut self, name: &str) -> u32 {
+        match self.node(name) {
+            Some(number) => {
+                self.nodes.acquire_again(number);
+                number
+            }
+            None => self.nodes.acquire(name.into()).0,
+        }
+    }
+
+    /// The number of a node's name, if it has one.
+    pub(crate) fn node(&self, name: &str) -> Option<u32> {
+        self.nodes.numbers.get(name).copied()
+    }
+
+    /// Takes back one [`Self::acquire_node`].
+    pub(crate) fn release_node(&mut self, number: u32) {
+        self.nodes.release(number);
+    }
+
     /// The number of a device; to be released once. Names need not be published by any slice.
     pub(crate) fn acquire_device(
         &mut self,
@@ -233,10 +255,11 @@ impl Names {
         *text = self.strings.shared(text);
     }
 
-    /// How many pools, devices, layouts and contents have a number.
+    /// How many nodes, pools, devices, layouts and contents have a number.
     #[cfg(test)]
-    pub(crate) fn live(&self) -> [usize; 4] {
+    pub(crate) fn live(&self) -> [usize; 5] {
         [
+            self.nodes.numbers.len(),
             self.pools.numbers.len(),
             self.devices.numbers.len(),
             self.layouts.numbers.len(),

@@ -212,20 +212,29 @@ impl NodePools {
             for &slot in &self.slices[pool.slices.clone()] {
                 let entry = inventory.entry(slot);
                 let first = self.candidates.len() as u32;
-                let moved = |(position, taints): &(u32, _)| (first + position, Arc::clone(taints));
-                self.tainted.extend(entry.taints.iter().map(moved));
-                let elsewhere = entry.reaches.iter().enumerate();
-                let elsewhere = elsewhere.filter(|(_, reach)| !reach.includes(node));
-                self.elsewhere
-                    .extend(elsewhere.map(|(i, _)| first + i as u32));
-                for (index, &device) in inventory.entry(slot).devices.iter().enumerate() {
-                    let first = self.candidates.len() as u32;
-                    self.candidates.push(Candidate {
+                if !entry.taints.is_empty() {
+                    let moved =
+                        |(position, taints): &(u32, _)| (first + position, Arc::clone(taints));
+                    self.tainted.extend(entry.taints.iter().map(moved));
+                }
+                if !entry.reaches.is_empty() {
+                    let elsewhere = (first..).zip(&entry.reaches);
+                    let elsewhere = elsewhere.filter(|(_, reach)| !reach.includes(node));
+                    self.elsewhere
+                        .extend(elsewhere.map(|(position, _)| position));
+                }
+                let devices = (0..).zip(&entry.devices);
+                self.candidates
+                    .extend(devices.map(|(index, &device)| Candidate {
                         device,
                         slot,
-                        index: index as u32,
-                        first,
-                    });
+                        index,
+                        first: first + index,
+                    }));
+                if entry.has_unusable {
+                    let devices = (first..).zip(&entry.slice.devices);
+                    let unusable = devices.filter(|(_, device)| !device.usable);
+                    self.unusable.extend(unusable.map(|(position, _)| position));
                 }
             }
             if pool.repeats && find_repeats(&mut self.candidates, start) {
@@ -245,14 +254,8 @@ impl NodePools {
                 let before = |position: &u32| (*position as usize) < start;
                 self.elsewhere.retain(before);
                 self.tainted.retain(|(position, _)| before(position));
+                self.unusable.retain(before);
                 self.counters.truncate(start);
-            }
-            for (position, candidate) in self.candidates.iter().enumerate().skip(start) {
-                if inventory.entry(candidate.slot).has_unusable
-                    && !candidate.device(inventory).usable
-                {
-                    self.unusable.push(position as u32);
-                }
             }
             pool.candidates = start..self.candidates.len();
         }
@@ -269,7 +272,7 @@ impl Candidate {
 /// Merges the node's own slices with those of the shared ones that select the node.
 fn reach(node: &Node, inventory: &Inventory, reached: &mut Vec<u32>) {
     reached.clear();
-    let mut own = inventory.of_node(&node.name).iter().copied().peekable();
+    let mut own = inventory.of_node(node).iter().copied().peekable();
     let selects = |slot: &u32| inventory.entry(*slot).is_for(node);
     for shared in inventory.shared().iter().copied().filter(selects) {
         while let Some(slot) = own.next_if(|slot| inventory.compare(*slot, shared).is_lt()) {

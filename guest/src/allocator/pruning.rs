@@ -5,7 +5,10 @@
 //! it needs, all that could follow fails without an evaluation. The same holds for the next wants taken together, as long as
 //! everything about them is known.
 //!
-//! *Looking ahead.* A search that turns out to be hard evaluates the selectors of all wants for all devices, so that the two
+//! *Remembering.* When the search comes to a want for several devices, it takes over the verdicts that are remembered from other
+//! pods and nodes, none of which is an error: the devices that it still has to evaluate keep their order.
+//!
+//! *Looking ahead.* A search that turns out to be hard evaluates the selectors of all wants for all devices, so that the
 //! other rules know everything. What this evaluates too early is never seen: a verdict is a function of the device, and an
 //! error is put aside until the search itself comes there.
 //!
@@ -19,6 +22,7 @@
 use super::alternatives::LIMIT;
 use super::lists::{Failed, Frame, Lists, Want, contains, from};
 use super::search::{Halt, Search};
+use super::selectors::Selectors;
 
 /// Constraints that are compared at most; beyond that comparing costs more than it saves.
 pub(crate) const FURTHEST: usize = 64;
@@ -42,7 +46,7 @@ struct Count {
     in_claim: u32,
 }
 
-impl Search<'_, '_> {
+impl<S: Selectors> Search<'_, '_, S> {
     /// Evaluates all selectors for all devices that could be asked for.
     pub(crate) fn learn_ahead(&mut self) -> Result<(), Halt> {
         let (plan, pools) = (self.plan, self.pools);
@@ -69,6 +73,42 @@ impl Search<'_, '_> {
             }
         }
         Ok(())
+    }
+
+    /// Takes over what is remembered of a want that needs several devices: so it is known from the beginning when there are too
+    /// few of them. For a single device the first one that matches decides.
+    pub(crate) fn recall(&mut self, index: usize) {
+        let Some(want) = self.lists.wants.get(index).copied() else {
+            return;
+        };
+        // Of a repeated device the first verdict counts.
+        if want.needed < 2 || !want.selects || want.all.is_some() || self.pools.has_repeats {
+            return;
+        }
+        let plan = self.plan;
+        let selectors = &plan.requests[want.request as usize].selectors;
+        for word in 0..self.lists.free.len() {
+            let (known, _) = self.lists.verdicts.of(index);
+            let mut left = self.lists.free[word] & !known[word];
+            while left != 0 {
+                let position = word * 64 + left.trailing_zeros() as usize;
+                left &= left - 1;
+                let candidate = &self.pools.candidates[position];
+                let entry = self.inventory.entry(candidate.slot);
+                let content = entry.contents[candidate.index as usize];
+                let recalled = selectors.iter().try_fold(true, |matches, selector| {
+                    if !matches {
+                        return Some(false);
+                    }
+                    self.selectors.remembered(selector.expression?, content)
+                });
+                if let Some(matches) = recalled {
+                    self.lists
+                        .verdicts
+                        .learn(index, position, matches, self.pools);
+                }
+            }
+        }
     }
 
     /// If it is certain that the `k`-th device of a want, from candidate `start` on, or what follows cannot be found: the

@@ -75,6 +75,8 @@ pub(crate) struct Request {
     pub name: String,
     /// Name in results: `parent/name` for an alternative.
     pub full_name: String,
+    /// Those of the claim's constraints that cover it, as indexes in the plan.
+    pub covered_by: Box<[usize]>,
     /// Numbers of the claim's request name and of the full name: equal names of one claim have equal numbers.
     pub name_ids: [u32; 2],
     pub class: Rc<DeviceClass>,
@@ -123,6 +125,10 @@ impl Plan {
             if let Some(last) = plan.claims.last_mut() {
                 last.requests = first_request..plan.requests.len();
                 last.constraints = first_constraint..plan.constraints.len();
+                for request in &mut plan.requests[first_request..] {
+                    let covers = |i: &usize| plan.constraints[*i].covers(request.name_ids);
+                    request.covered_by = last.constraints.clone().filter(covers).collect();
+                }
                 last.has_alternatives = plan.requests[first_request..]
                     .iter()
                     .any(|request| request.alternative.is_some());
@@ -342,6 +348,7 @@ pub(crate) fn check_request(
         alternative: None,
         name: name.into(),
         full_name: name.into(),
+        covered_by: Box::default(),
         name_ids: [0; 2],
         class,
         selectors: chain,

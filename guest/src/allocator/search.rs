@@ -28,12 +28,12 @@ pub(crate) enum Halt {
 }
 
 /// One attempt on one node.
-pub(crate) struct Search<'a, 's> {
+pub(crate) struct Search<'a, 's, S: Selectors> {
     pub plan: &'a Plan,
     pub pools: &'a NodePools,
     pub inventory: &'a Inventory,
     pub profile: &'a Profile,
-    pub selectors: &'s mut dyn Selectors,
+    pub selectors: &'s mut S,
     pub lists: &'s mut Lists,
     /// Devices that may still be visited.
     pub steps_left: u64,
@@ -71,7 +71,7 @@ impl Place {
     }
 }
 
-impl Search<'_, '_> {
+impl<S: Selectors> Search<'_, '_, S> {
     /// Searches; true if there is a solution, which then is in [`Lists::picks`] and [`Lists::chosen`].
     pub(crate) fn run(&mut self, observer: &mut impl Observer) -> Result<bool, Halt> {
         let mut at = Place::first_of(0);
@@ -101,14 +101,14 @@ impl Search<'_, '_> {
                 self.descend(&at)?;
                 None
             };
-            let deepest = match chosen {
-                Some(choice) => Some(choice),
+            let next = match chosen {
+                Some(choice) => Some(self.after(&choice)),
                 None => self.advance_deepest()?,
             };
-            let Some(deepest) = deepest else {
+            let Some(next) = next else {
                 return Ok(false);
             };
-            at = self.after(&deepest);
+            at = next;
         }
     }
 
@@ -170,12 +170,17 @@ impl Search<'_, '_> {
         let Lists {
             verdicts, wants, ..
         } = &mut *self.lists;
-        verdicts.open(wants, last, self.plan, self.pools);
+        let first = verdicts.open(wants, last, self.plan, self.pools);
+        for want in first..=last {
+            self.recall(want);
+        }
     }
 
-    /// Moves the deepest frame that can to its next device, dropping those that cannot. `None`: no frame is left.
-    fn advance_deepest(&mut self) -> Result<Option<Frame>, Halt> {
-        while let Some(mut frame) = self.lists.frames.pop() {
+    /// Moves the deepest frame that can to its next device, dropping those that cannot; where the search goes on. `None`: no
+    /// frame is left.
+    fn advance_deepest(&mut self) -> Result<Option<Place>, Halt> {
+        while let Some(top) = self.lists.frames.len().checked_sub(1) {
+            let mut frame = self.lists.frames[top];
             let want = self.lists.wants[frame.want as usize];
             let found = match (frame.state, want.all) {
                 (FrameState::Choice, _) => self.choose_next(&mut frame),
@@ -183,9 +188,10 @@ impl Search<'_, '_> {
                 (_, None) => self.advance(&mut frame)?,
             };
             if found {
-                self.lists.frames.push(frame);
-                return Ok(Some(frame));
+                self.lists.frames[top] = frame;
+                return Ok(Some(self.after(&frame)));
             }
+            self.lists.frames.truncate(top);
             self.drop_frame(&frame);
         }
         Ok(None)
@@ -317,10 +323,8 @@ impl Search<'_, '_> {
 
     /// Whether enough is left of the counters that the device needs.
     fn has_counters(&self, position: usize) -> bool {
-        let needed = self.pools.counters.needed_by(position);
-        needed
-            .iter()
-            .all(|(counter, amount)| self.lists.counters[*counter as usize] >= *amount)
+        let mut needed = self.pools.counters.needed_by(position).iter();
+        needed.all(|(counter, amount)| self.lists.counters[*counter as usize] >= *amount)
     }
 
     /// Takes from the counters what the device needs, or gives it back.
@@ -441,6 +445,7 @@ impl Search<'_, '_> {
         )
     }
 
+    #[inline]
     /// Counts a device that is visited; as more than one, if the claim has far more constraints than the API allows.
     fn visit(&mut self, want: Want) -> Result<(), Halt> {
         let constraints = self.plan.constraints_of(want.request as usize).len();
@@ -453,6 +458,7 @@ impl Search<'_, '_> {
     }
 
     /// Counts devices that are visited for a request.
+    #[inline]
     pub(crate) fn steps(&mut self, count: usize, request: usize) -> Result<(), Halt> {
         match self.steps_left.checked_sub(count as u64) {
             Some(left) => {

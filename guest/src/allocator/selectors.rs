@@ -47,6 +47,9 @@ pub trait Selectors {
         expression: ExpressionId,
         device: DeviceRef<'_>,
     ) -> Result<bool, SelectorError>;
+
+    /// What `matches` would say, if that can be told without an evaluation and is no error.
+    fn remembered(&self, expression: ExpressionId, content: Content) -> Option<bool>;
 }
 
 /// Why there is no verdict. It ends the whole attempt of the pod (trap T3).

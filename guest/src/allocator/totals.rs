@@ -10,6 +10,8 @@ use crate::api::{Device, ResourceSlice};
 /// Over all slices of a pool, whoever can reach them.
 #[derive(Debug, Default)]
 pub(crate) struct PoolTotals {
+    /// The last one of the generations: nearly always the only one, and a look at the list would cost as much as a search.
+    newest: Option<(i64, u32)>,
     /// (generation, number of slices), sorted.
     generations: Vec<(i64, u32)>,
     /// Number of devices that are published more than once.
@@ -32,11 +34,16 @@ impl PoolTotals {
 
     /// The newest generation that any slice has.
     pub(crate) fn newest(&self) -> Option<i64> {
-        self.generations.last().map(|(generation, _)| *generation)
+        self.newest.map(|(generation, _)| generation)
     }
 
     /// How many slices have this generation.
     pub(crate) fn slices_of(&self, generation: i64) -> u32 {
+        if let Some((newest, slices)) = self.newest
+            && newest == generation
+        {
+            return slices;
+        }
         match self
             .generations
             .binary_search_by_key(&generation, |entry| entry.0)
@@ -68,6 +75,7 @@ impl PoolTotals {
             Ok(i) => self.generations[i].1 += 1,
             Err(i) => self.generations.insert(i, (generation, 1)),
         }
+        self.newest = self.generations.last().copied();
     }
 
     /// A slice is withdrawn.
@@ -90,6 +98,7 @@ impl PoolTotals {
                 self.generations.remove(i);
             }
         }
+        self.newest = self.generations.last().copied();
     }
 
     /// Slots of all slices.

@@ -65,7 +65,8 @@ pub fn is_reserved_for(claim: &Value, pod_uid: &str) -> bool {
 
 /// The object as it travels.
 pub fn to_bytes(object: &Value) -> Vec<u8> {
-    object.to_string().into_bytes()
+    // Not by `to_string`, which goes through a formatter piece by piece. A tree with string keys can always be written.
+    serde_json::to_vec(object).unwrap_or_default()
 }
 
 /// Whether `metadata.deletionTimestamp` is there.

@@ -5,7 +5,6 @@ use std::rc::Rc;
 
 use super::table::Table;
 use super::{Read, View};
-use crate::allocator::selectors::Selectors;
 use crate::allocator::{Allocator, ClassLookup, Inventory, Limits, Observer, Outcome};
 use crate::api::{DeviceClass, Node};
 use crate::config::Config;
@@ -48,8 +47,7 @@ impl View {
             is_late: config.filter_timeout.is_some().then_some(&is_late),
         };
         let outcome = self.with_allocator_input(slot, |node, inventory, classes, selectors| {
-            let cluster: (_, _, &mut ClassLookup<'_>, &mut dyn Selectors) =
-                (node, inventory, classes, selectors);
+            let cluster = (node, inventory, classes, selectors);
             allocator.fits_observed(cluster, &config.profile, limits, observer)
         });
         self.search_steps += allocator.steps_used();

@@ -14,10 +14,25 @@ pub fn filter(
     nodes: &[Slot],
 ) -> Answers {
     let mut answers = Answers::default();
+    // Nearly all nodes get one of two answers, and comparing texts costs more than a search that ends at once.
+    let mut usual = [None; 2];
     for &slot in nodes {
-        let status = filter_node(instance, host, state, slot, &mut ());
+        let verdict = judge(instance, host, state, slot, &mut ());
+        let kind = match verdict {
+            Ok(()) => Some(0),
+            Err(Refusal::DoesNotFit) => Some(1),
+            Err(Refusal::Because(_)) => None,
+        };
+        if let Some(index) = kind.and_then(|kind: usize| usual[kind]) {
+            answers.verdicts.push(index);
+            continue;
+        }
+        let status = Status::from(verdict);
         let ends_cycle = status.code == Code::Error;
         answers.push(status);
+        if let Some(kind) = kind {
+            usual[kind] = answers.verdicts.last().copied();
+        }
         if ends_cycle {
             let verdict = answers.verdicts.last().copied().unwrap_or_default();
             answers.verdicts.resize(nodes.len(), verdict);
@@ -25,6 +40,29 @@ pub fn filter(
         }
     }
     answers
+}
+
+/// Why a node is refused.
+enum Refusal {
+    /// Nothing was found.
+    DoesNotFit,
+    Because(Status),
+}
+
+impl From<Status> for Refusal {
+    fn from(status: Status) -> Self {
+        Self::Because(status)
+    }
+}
+
+impl From<Result<(), Refusal>> for Status {
+    fn from(verdict: Result<(), Refusal>) -> Self {
+        match verdict {
+            Ok(()) => Self::success(),
+            Err(Refusal::DoesNotFit) => Self::unresolvable("cannot allocate all claims"),
+            Err(Refusal::Because(status)) => status,
+        }
+    }
 }
 
 /// The answer for one node.
@@ -35,11 +73,21 @@ pub fn filter_node<O: Observer>(
     slot: Slot,
     observer: &mut O,
 ) -> Status {
+    judge(instance, host, state, slot, observer).into()
+}
+
+fn judge<O: Observer>(
+    instance: &mut Instance,
+    host: &dyn Host,
+    state: &mut State,
+    slot: Slot,
+    observer: &mut O,
+) -> Result<(), Refusal> {
     if state.claims.is_empty() {
-        return Status::success();
+        return Ok(());
     }
     let Some(node) = instance.view.node(slot) else {
-        return Status::error(format!("node with slot {slot} is not known"));
+        return Err(Status::error(format!("node with slot {slot} is not known")).into());
     };
     let mut unavailable = Vec::new();
     for (index, info) in state.claims.iter().enumerate() {
@@ -52,20 +100,20 @@ pub fn filter_node<O: Observer>(
             {
                 unavailable.push(index);
             }
-        } else if let Err(status) = check_classic(info, node) {
-            return status;
+        } else {
+            check_classic(info, node)?;
         }
     }
     let mut score = 0;
     if let Some(allocator) = &mut state.allocator {
         match instance.fits(host, allocator, slot, observer) {
             Ok(found) => score = found,
-            Err(outcome) => return refusal(outcome),
+            Err(outcome) => return Err(refusal(outcome)),
         }
     }
     if !unavailable.is_empty() {
         state.unavailable.extend(unavailable);
-        return Status::unresolvable("resourceclaim not available on the node");
+        return Err(Status::unresolvable("resourceclaim not available on the node").into());
     }
     if state.allocator.is_some() {
         state.node_allocations.insert(slot);
@@ -73,19 +121,20 @@ pub fn filter_node<O: Observer>(
             state.scores.insert(slot, score);
         }
     }
-    Status::success()
+    Ok(())
 }
 
-/// The status for a node on which the allocator found nothing.
-fn refusal(outcome: Outcome) -> Status {
-    match outcome {
+/// For a node on which the allocator found nothing.
+fn refusal(outcome: Outcome) -> Refusal {
+    let status = match outcome {
+        Outcome::DoesNotFit => return Refusal::DoesNotFit,
         Outcome::Allocated(_) => Status::success(),
-        Outcome::DoesNotFit => Status::unresolvable("cannot allocate all claims"),
         Outcome::InvalidPools => Status::unresolvable(INVALID_POOLS),
         Outcome::BudgetExhausted(text) | Outcome::BadPool(text) => Status::unresolvable(text),
         Outcome::InvalidObject(text) => Status::new(Code::InvalidObject, text),
         Outcome::Error(text) => Status::error(text),
-    }
+    };
+    status.into()
 }
 
 /// Steps b to d: an unallocated claim.

@@ -25,11 +25,15 @@ pub fn pre_bind(instance: &Instance, host: &dyn Host, pod: &Pod, plan: &mut Plan
         };
     }
     for planned in &mut plan.claims {
+        let claim = match planned.claim.read() {
+            Ok(claim) => claim,
+            Err(error) => return Status::error(format!("claim in the binding plan: {error}")),
+        };
         // The cached view decides, not the API's (trap T20).
-        if edit::is_reserved_for(&planned.claim, &pod.meta.uid) {
+        if edit::is_reserved_for(&claim, &pod.meta.uid) {
             continue;
         }
-        if let Err(text) = bind_claim(host, instance.profile(), pod, planned) {
+        if let Err(text) = bind_claim(host, instance.profile(), pod, claim, planned) {
             return Status::error(text);
         }
     }

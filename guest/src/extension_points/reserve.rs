@@ -2,13 +2,11 @@
 
 use std::rc::Rc;
 
-use serde_json::Value;
-
 use crate::allocator::Outcome;
 use crate::api::{Pod, edit};
 use crate::cycle::State;
 use crate::host::{Host, InFlight, ObjectRef, Slot, kinds};
-use crate::plan::{Plan, PlannedClaim};
+use crate::plan::{Json, Plan, PlannedClaim};
 use crate::plugin::Instance;
 use crate::scheduling_context;
 use crate::status::{Code, Status};
@@ -41,7 +39,7 @@ fn new_plan(host: &dyn Host, pod: &Pod, state: &State) -> Result<Plan, String> {
         let cached = host
             .cached(kinds::RESOURCE_CLAIM, &meta.namespace, &meta.name)
             .map_err(|error| error.message)?;
-        let claim: Value = serde_json::from_slice(&cached.json)
+        let claim = Json::new(&cached.json)
             .map_err(|error| format!("claim {}/{}: {error}", meta.namespace, meta.name))?;
         claims.push(PlannedClaim {
             claim,
@@ -158,7 +156,7 @@ fn put_in_flight(
     let Some(allocator) = &mut state.allocator else {
         return Ok(());
     };
-    if !state.node_allocations.contains(&node) {
+    if !state.node_allocations.contains(node) {
         return Err("claim allocation not found for node".into());
     }
     let Outcome::Allocated(results) = instance.allocate(allocator, node) else {
@@ -185,7 +183,10 @@ fn put_in_flight(
             ));
         };
         let allocation = edit::allocation_json(claim.version, &result);
-        let mut object = plan.claims[index].claim.clone();
+        let mut object = plan.claims[index].claim.read().map_err(|error| {
+            let meta = &claim.meta;
+            format!("claim {}/{}: {error}", meta.namespace, meta.name)
+        })?;
         edit::add_finalizer(&mut object);
         edit::insert_allocation(&mut object, allocation.clone());
         entries.push(InFlight {

@@ -1,11 +1,9 @@
 //! Unreserve: takes back what Reserve and PreBind did (spec 7.9). May be repeated; cannot fail.
 
-use serde_json::Value;
-
 use crate::api::{Pod, edit};
 use crate::claims;
 use crate::host::{Host, Level, ObjectRef, kinds};
-use crate::plan::{Plan, PlannedClaim};
+use crate::plan::{Json, Plan, PlannedClaim};
 use crate::plugin::Instance;
 use crate::scheduling_context;
 
@@ -32,7 +30,17 @@ pub fn unreserve(instance: &Instance, host: &dyn Host, pod: &Pod, plan: Option<P
 }
 
 fn release(instance: &Instance, host: &dyn Host, pod: &Pod, planned: &PlannedClaim) {
-    let claim = &planned.claim;
+    let claim = &match planned.claim.read() {
+        Ok(claim) => claim,
+        Err(error) => {
+            let error = error.to_string();
+            return host.log(
+                Level::Error,
+                "claim in the binding plan",
+                &[("err", &error)],
+            );
+        }
+    };
     if planned.structured {
         let wake = instance.profile().unreserve_wakes_waiting_pods();
         // Only the owner of the entry restores (D16).
@@ -75,7 +83,7 @@ fn plan_of_cache(instance: &Instance, host: &dyn Host, pod: &Pod) -> Plan {
         let cached = host
             .cached(kinds::RESOURCE_CLAIM, &meta.namespace, &meta.name)
             .ok()?;
-        let claim: Value = serde_json::from_slice(&cached.json).ok()?;
+        let claim = Json::new(&cached.json).ok()?;
         let structured = match &resolved.claim.allocation {
             Some(allocation) => allocation.controller.is_empty(),
             None => resolved.claim.controller.is_empty(),

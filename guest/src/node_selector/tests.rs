@@ -48,6 +48,7 @@ fn node() -> api::Node {
             .iter()
             .map(|(key, value)| (key.to_string(), value.to_string()))
             .collect(),
+        number: None,
     }
 }
 

@@ -18,6 +18,10 @@ use cycles::Size;
 use run::Plugins;
 use table::{milliseconds, say};
 
+/// As in the program.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 const SMALL: [Size; 2] = [(100, 8), (1_000, 8)];
 const LARGE: [Size; 3] = [(5_000, 8), (10_000, 8), (1_000, 128)];
 
@@ -45,11 +49,12 @@ fn main() {
     let hashing = milliseconds(calibration());
     say(&format!("Calibration: hashing 256 MiB takes {hashing} ms."));
     let plugins = Plugins::new();
-    let parts: [(&str, &dyn Fn()); 9] = [
+    let parts: [(&str, &dyn Fn()); 10] = [
         ("cycles-small", &|| cycles::all_nodes(&plugins, &SMALL)),
         ("cycles-large", &|| cycles::all_nodes(&plugins, &LARGE)),
         ("stop", &|| cycles::early_stop(&plugins)),
         ("hard", &|| parts::hard(&plugins)),
+        ("before", &|| parts::before_first_node(&plugins)),
         ("filter", &|| parts::empty_filter(&plugins)),
         ("update", &|| parts::slice_update(&plugins)),
         ("start", &parts::cold_start),

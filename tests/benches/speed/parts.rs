@@ -11,7 +11,7 @@ use dractl::plugin::{CompileCache, Runtime, SchedulingInstance, Scope, Slot};
 use dractl::scheduler::chooser::OneAtATime;
 use serde_json::json;
 
-use crate::cluster::{Kind, claim, class, generate, node, object, pod, request, slice};
+use crate::cluster::{Generated, Kind, claim, class, generate, node, object, pod, request, slice};
 use crate::run::{Built, Plugins, cluster, load, run, scheduler, shortest};
 use crate::table::{Table, microseconds, milliseconds, ratio};
 
@@ -146,6 +146,70 @@ fn update_in(plugins: &Plugins, built: Built, nodes: usize) -> Duration {
         assert_eq!(found, devices - 7);
         elapsed
     })
+}
+
+/// PreEnqueue and PreFilter of a pod after the claim of another one has changed: what a pod costs before its first node.
+pub fn before_first_node(plugins: &Plugins) {
+    let table = Table::new(
+        "A pod before its first node, after another pod's claim was written",
+        &["nodes", "wasm / native", "us: native", "wasm"],
+    );
+    for nodes in [1_000, 5_000] {
+        let generated = generate(Kind::Selector, nodes, 8, 1);
+        let times = [Built::Native, Built::Wasm].map(|built| before_in(plugins, built, &generated));
+        table.row(&[
+            nodes.to_string(),
+            ratio(times[1], times[0]),
+            microseconds(times[0]),
+            microseconds(times[1]),
+        ]);
+    }
+}
+
+fn before_in(plugins: &Plugins, built: Built, generated: &Generated) -> Duration {
+    let is_pod = |object: &&Object| object.id().kind == ObjectKind::new("Pod");
+    let pod = generated.objects.iter().find(is_pod);
+    let pod = pod.unwrap_or_else(|| panic!("there is one pod")).clone();
+    let claims = generated.objects.iter();
+    let mut claims = claims.filter(|object| object.id().name.starts_with("used-"));
+    let mut written = claims
+        .next()
+        .map(Object::value)
+        .cloned()
+        .unwrap_or_default();
+    let cluster = cluster(&generated.objects);
+    let nodes = slots(&cluster);
+    let mut instance = instance(plugins, built, &cluster);
+    let mut version = 10;
+    let best = shortest(100, || {
+        version += 1;
+        written["metadata"]["resourceVersion"] = version.to_string().into();
+        {
+            let mut cluster = lock(&cluster);
+            cluster.load(vec![object(written.clone())]);
+            cluster.deliver();
+        }
+        let at = lock(&cluster).revision();
+        let begun = Instant::now();
+        let status = instance.pre_enqueue(&pod);
+        let started = instance.pre_filter(&pod, at);
+        let elapsed = begun.elapsed();
+        assert!(
+            !status
+                .unwrap_or_else(|error| panic!("{error}"))
+                .code
+                .is_rejected()
+        );
+        let (cycle, scope) = started.unwrap_or_else(|error| panic!("{error}"));
+        assert!(!matches!(scope, Scope::Rejected(_)), "{scope:?}");
+        instance
+            .end_cycle(cycle)
+            .unwrap_or_else(|error| panic!("{error}"));
+        elapsed
+    });
+    let found = feasible(instance.as_mut(), &cluster, &pod, &nodes);
+    assert_eq!(found, generated.feasible);
+    best
 }
 
 /// From the bytes of the component to the first verdict.

@@ -11,6 +11,7 @@ fn node(name: &str) -> Node {
     Node {
         name: name.into(),
         labels: [("zone".to_string(), "a".to_string())].into(),
+        number: None,
     }
 }
 
@@ -56,7 +57,7 @@ fn slices_come_and_go() {
     assert_eq!(answer(&inventory, 2), "r:z/d0 r:zz/d0");
     inventory.clear_slices();
     assert_eq!(answer(&inventory, 1), "does not fit");
-    assert_eq!(inventory.names.live(), [0; 4]);
+    assert_eq!(inventory.names.live(), [0; 5]);
 }
 
 #[test]
@@ -171,7 +172,7 @@ fn devices_in_use_are_counted() {
     inventory.clear_stored();
     assert_eq!(answer(&inventory, 1), "r:p/d0");
     inventory.remove(3);
-    assert_eq!(inventory.names.live(), [0; 4]);
+    assert_eq!(inventory.names.live(), [0; 5]);
 }
 
 #[test]
@@ -288,4 +289,42 @@ fn strings_are_kept_once() {
     for (a, b) in parts[0].iter().zip(&parts[1]) {
         assert!(Arc::ptr_eq(a, b));
     }
+}
+
+#[test]
+fn a_node_is_found_by_its_number_as_by_its_name() {
+    let mut inventory = Inventory::default();
+    let reaching = |name: &str| ResourceSlice {
+        reach: Reach::NodeName(name.into()),
+        ..slice(name, name, devices(1))
+    };
+    // The node comes before its slice, or after it.
+    let first = inventory.acquire_node("n1");
+    inventory.put(0, reaching("n1"));
+    inventory.put(1, reaching("n2"));
+    let second = inventory.acquire_node("n2");
+    let numbered = |name: &str, number| Node {
+        number: Some(number),
+        ..node(name)
+    };
+    assert_eq!(
+        short(&attempt(&inventory, &numbered("n1", first), 1)),
+        "r:n1/d0"
+    );
+    assert_eq!(
+        short(&attempt(&inventory, &numbered("n2", second), 1)),
+        "r:n2/d0"
+    );
+    // A node that goes leaves its slice; one that comes instead gets another number.
+    inventory.release_node(first);
+    let third = inventory.acquire_node("n3");
+    assert_eq!(
+        short(&attempt(&inventory, &numbered("n3", third), 1)),
+        "does not fit"
+    );
+    assert_eq!(short(&attempt(&inventory, &node("n1"), 1)), "r:n1/d0");
+    inventory.clear_slices();
+    inventory.release_node(second);
+    inventory.release_node(third);
+    assert_eq!(inventory.names.live(), [0; 5]);
 }

@@ -1,9 +1,11 @@
 //! Small clusters, written shortly, and a stand-in for CEL that notes what is evaluated.
 
+use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use crate::allocator::selectors::{DeviceRef, ExpressionId, SelectorError, Selectors};
+use crate::allocator::selectors::{Content, DeviceRef, ExpressionId, SelectorError, Selectors};
 use crate::allocator::{Allocator, DEFAULT_STEPS, Inventory, Limits, Outcome};
 use crate::api::{
     AllocationResult, ApiVersion, Attribute, CounterSet, Device, DeviceClass, DeviceConfiguration,
@@ -34,6 +36,7 @@ impl Cluster {
         let node = Node {
             name: "n1".into(),
             labels: [("zone".to_string(), "a".to_string())].into(),
+            number: None,
         };
         Self {
             node,
@@ -128,7 +131,7 @@ impl Cluster {
         &self,
         allocator: &mut Allocator,
         inventory: &Inventory,
-        selectors: &mut dyn Selectors,
+        selectors: &mut impl Selectors,
         profile: &Profile,
         steps: u64,
     ) -> Outcome {
@@ -195,12 +198,64 @@ pub fn short(outcome: &Outcome) -> String {
     }
 }
 
+/// That the search says the same when it knows more than it evaluated: as if it were a hard one, with verdicts remembered, and
+/// both.
+#[track_caller]
+pub fn check_with_knowledge(cluster: &Cluster, profile: &Profile, seed: u64, expected: &str) {
+    let inventory = cluster.inventory();
+    for (ahead, remembers) in [(true, false), (false, true), (true, true)] {
+        let mut allocator = Allocator::new(cluster.claims.iter().cloned().map(Rc::new).collect());
+        if ahead {
+            allocator.hard_after = seed % 4;
+        }
+        let mut selectors = if remembers {
+            Stub::with_memory(cluster, &inventory, seed)
+        } else {
+            Stub::default()
+        };
+        let outcome = cluster.attempt(
+            &mut allocator,
+            &inventory,
+            &mut selectors,
+            profile,
+            DEFAULT_STEPS,
+        );
+        assert_eq!(
+            short(&outcome),
+            expected,
+            "seed {seed}, minor {}, ahead {ahead}, remembers {remembers}: {cluster:#?}",
+            profile.minor()
+        );
+    }
+}
+
 /// A tiny selector language: `true`, `false`, `driver=D`, `has A`, `A=text` (an error where A is missing), `broken` (does not
 /// compile).
 #[derive(Default)]
 pub struct Stub {
     texts: Vec<Arc<str>>,
     pub log: Vec<Evaluation>,
+    /// Devices of which some verdicts are remembered.
+    remembered: BTreeMap<Content, (Arc<str>, Device)>,
+    /// Which ones.
+    seed: u64,
+}
+
+impl Stub {
+    /// Remembers half of the verdicts, as if other pods had asked for them; which half depends on the seed.
+    pub fn with_memory(cluster: &Cluster, inventory: &Inventory, seed: u64) -> Self {
+        let entries = (0..cluster.slices.len()).map(|slot| inventory.entry(slot as u32));
+        let devices = entries.flat_map(|entry| {
+            let devices = entry.contents.iter().zip(&entry.slice.devices);
+            devices
+                .map(|(content, device)| (*content, (entry.slice.driver.clone(), device.clone())))
+        });
+        Self {
+            remembered: devices.collect(),
+            seed,
+            ..Self::default()
+        }
+    }
 }
 
 impl Selectors for Stub {
@@ -217,6 +272,15 @@ impl Selectors for Stub {
         let text = &self.texts[expression.0 as usize];
         self.log.push((text.to_string(), device.slot, device.index));
         evaluate(text, device.driver, device.device)
+    }
+
+    fn remembered(&self, expression: ExpressionId, content: Content) -> Option<bool> {
+        let (driver, device) = self.remembered.get(&content)?;
+        let text = &self.texts[expression.0 as usize];
+        let mut hasher = DefaultHasher::new();
+        (self.seed, text, content.number).hash(&mut hasher);
+        let verdict = evaluate(text, driver, device).ok();
+        verdict.filter(|_| hasher.finish() % 2 == 0)
     }
 }
 

@@ -82,6 +82,7 @@ pub(super) fn node(wire: raw::Node<'_>, _: &Reading<'_>) -> Result<Node, Fault> 
             .into_iter()
             .map(|(key, value)| (key.0.into_owned(), value.0.into_owned()))
             .collect(),
+        number: None,
     })
 }
 
