@@ -1,8 +1,8 @@
 //! What cannot be had together on a node where everything by itself can: asked of `allocator::survey` where a search found
 //! nothing, and told with names.
 
+use crate::allocator::Progress;
 use crate::allocator::survey::{Answer, Asked, Together};
-use crate::allocator::{ClassLookup, Progress, selectors::Selectors};
 use crate::host::Slot;
 use crate::plugin::Instance;
 
@@ -38,8 +38,7 @@ impl super::OnePod<'_> {
             instance
                 .view
                 .with_allocator_input(slot, |node, inventory, classes, selectors| {
-                    let cluster: (_, _, &mut ClassLookup<'_>, &mut dyn Selectors) =
-                        (node, inventory, classes, selectors);
+                    let cluster = (node, inventory, classes, selectors);
                     survey.together(&asked, cluster, &profile, steps)
                 });
         self.steps_left -= most - left;

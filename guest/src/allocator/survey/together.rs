@@ -70,7 +70,7 @@ impl Survey {
     pub(crate) fn together(
         &self,
         asked: &[Asked<'_>],
-        cluster: Cluster<'_, '_, '_, '_, '_>,
+        cluster: Cluster<'_, '_, '_, '_, '_, impl Selectors>,
         profile: &Profile,
         steps: &mut u64,
     ) -> Option<Together> {
@@ -109,7 +109,7 @@ impl Survey {
         (!found.requests.is_empty()).then_some(found)
     }
 
-    fn describe(&self, trials: &mut Trials<'_, '_, '_, '_, '_, '_>) -> Together {
+    fn describe(&self, trials: &mut Trials<'_, '_, '_, '_, '_, '_, impl Selectors>) -> Together {
         let mut found = Together::default();
         for part in trials.parts().into_iter().flatten() {
             match part {
@@ -177,7 +177,11 @@ impl Survey {
     }
 
     /// How many devices can be had: by asking for fewer, or where that follows.
-    fn most(&self, trials: &mut Trials<'_, '_, '_, '_, '_, '_>, found: &Together) -> Option<u64> {
+    fn most(
+        &self,
+        trials: &mut Trials<'_, '_, '_, '_, '_, '_, impl Selectors>,
+        found: &Together,
+    ) -> Option<u64> {
         if let [(claim, group)] = found.requests.as_slice() {
             return trials.largest(*claim, *group);
         }
@@ -237,16 +241,16 @@ fn common_divisor(a: i128, b: i128) -> i128 {
 }
 
 /// The search, with parts left out.
-struct Trials<'a, 'n, 'i, 'c, 'l, 's> {
+struct Trials<'a, 'n, 'i, 'c, 'l, 's, S> {
     asked: &'a [Asked<'a>],
     pools: NodePools,
-    cluster: Cluster<'n, 'i, 'c, 'l, 's>,
+    cluster: Cluster<'n, 'i, 'c, 'l, 's, S>,
     profile: &'a Profile,
     left_out: BTreeSet<Part>,
     steps: &'a mut u64,
 }
 
-impl Trials<'_, '_, '_, '_, '_, '_> {
+impl<S: Selectors> Trials<'_, '_, '_, '_, '_, '_, S> {
     /// What is left in: constraints, counters, requests.
     fn parts(&self) -> [Vec<Part>; 3] {
         let claims = || self.asked.iter().enumerate();
@@ -342,7 +346,7 @@ impl Trials<'_, '_, '_, '_, '_, '_> {
             }
         }
         let (_, inventory, classes, selectors) = &mut self.cluster;
-        let selectors: &mut dyn Selectors = &mut **selectors;
+        let selectors = &mut **selectors;
         let plan = Plan::new(&claims, *classes, selectors, self.profile);
         let mut search = Search {
             plan: &plan,

@@ -53,7 +53,7 @@ fn told(cluster: &Cluster, profile: &Profile) -> Option<Told> {
         })
         .collect();
     let mut classes = |name: &str| cluster.find_class(name).cloned().map(Rc::new);
-    let whole: crate::allocator::Cluster<'_, '_, '_, '_, '_> =
+    let whole: crate::allocator::Cluster<'_, '_, '_, '_, '_, _> =
         (&cluster.node, &inventory, &mut classes, &mut selectors);
     let together = survey.together(&asked, whole, profile, &mut u64::MAX.clone());
     Some(Told {
