@@ -356,17 +356,20 @@ impl<'a, S: Selectors> Search<'a, '_, S> {
     pub(crate) fn value(&mut self, constraint: usize, position: usize) -> Option<&'a Attribute> {
         let candidate = &self.pools.candidates[position];
         let entry = self.inventory.entry(candidate.slot);
-        let device = &entry.slice.devices[candidate.index as usize];
         let layout = entry.layouts[candidate.index as usize];
+        // Devices lie far apart in memory; what they have in common is near at hand.
+        let content = entry.contents[candidate.index as usize];
+        let attributes = self.inventory.names.attributes(content);
         let index = match self.lists.bindings.latest[constraint] {
             Some(place) if place.layout == layout => place.index,
             _ => {
+                let device = candidate.device(self.inventory);
                 let index = self.plan.constraints[constraint].find(&entry.slice.driver, device);
                 self.lists.bindings.latest[constraint] = Some(Place { layout, index });
                 index
             }
         };
-        index.map(|index| &device.attributes[index].1)
+        index.map(|index| &attributes[index].1)
     }
 }
 

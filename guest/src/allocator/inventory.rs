@@ -23,7 +23,7 @@ use crate::node_selector::NodeSelector;
 /// Slices and devices in use. A slot is a small number that the host gave to a slice.
 #[derive(Debug, Default)]
 pub struct Inventory {
-    names: Names,
+    pub(super) names: Names,
     allocated: Allocated,
     /// By slot.
     entries: Vec<Option<Entry>>,

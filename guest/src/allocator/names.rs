@@ -243,6 +243,11 @@ impl Names {
         contents.collect()
     }
 
+    /// The attributes of a content that has a number, which are those of its devices.
+    pub(crate) fn attributes(&self, content: Content) -> &[(Arc<str>, Attribute)] {
+        &self.contents.entries[content.number as usize].0.attributes
+    }
+
     /// Takes back [`Self::acquire_contents`].
     pub(crate) fn release_contents(&mut self, contents: &[Content]) {
         for content in contents {

@@ -342,7 +342,8 @@ impl<S: Selectors> Search<'_, '_, S> {
     ) -> Result<Option<bool>, Halt> {
         let entry = self.inventory.entry(candidate.slot);
         let device = candidate.device(self.inventory);
-        if !device.usable {
+        // Asked in this order, since devices lie far apart in memory.
+        if entry.has_unusable && !device.usable {
             return Ok(None);
         }
         for selector in &request.selectors {
