@@ -3,6 +3,7 @@
 //! `wire` reads the JSON of v1alpha3, v1beta1, v1beta2 and v1 into it (design section 6); nothing is written from it:
 //! writes are edits on the JSON that was received. Field names follow resource.k8s.io/v1.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 pub mod edit;
@@ -67,10 +68,38 @@ pub struct PodResourceClaim {
 pub struct Node {
     /// Name.
     pub name: String,
-    /// Labels, sorted by key.
-    pub labels: std::collections::BTreeMap<String, String>,
+    /// Labels.
+    pub labels: Labels,
     /// Number of the name, if an index of nodes gave it one: saves looking the name up there.
     pub number: Option<u32>,
+}
+
+/// Labels, sorted by key. A map for each of thousands of nodes would take ten times as much memory.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Labels(Box<[(Box<str>, Box<str>)]>);
+
+impl Labels {
+    /// The value of a label.
+    pub fn get(&self, key: &str) -> Option<&str> {
+        let found = self.0.binary_search_by(|(known, _)| (**known).cmp(key));
+        found.ok().map(|index| &*self.0[index].1)
+    }
+
+    /// Keys and values, sorted by key.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0.iter().map(|(key, value)| (&**key, &**value))
+    }
+}
+
+impl<K: Into<Box<str>>, V: Into<Box<str>>> FromIterator<(K, V)> for Labels {
+    /// Of a key that comes twice the last value counts, as in JSON.
+    fn from_iter<I: IntoIterator<Item = (K, V)>>(labels: I) -> Self {
+        let labels = labels.into_iter();
+        let sorted: BTreeMap<_, _> = labels
+            .map(|(key, value)| (key.into(), value.into()))
+            .collect();
+        Self(sorted.into_iter().collect())
+    }
 }
 
 /// ResourceClaim.

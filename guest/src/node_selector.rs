@@ -94,9 +94,12 @@ impl Term {
 impl LabelRequirement {
     fn matches(&self, node: &api::Node) -> bool {
         let value = node.labels.get(&self.key);
+        let is_one_of = |values: &[String]| {
+            value.is_some_and(|value| values.iter().any(|wanted| wanted == value))
+        };
         match &self.test {
-            LabelTest::In(values) => value.is_some_and(|value| values.contains(value)),
-            LabelTest::NotIn(values) => value.is_none_or(|value| !values.contains(value)),
+            LabelTest::In(values) => is_one_of(values),
+            LabelTest::NotIn(values) => !is_one_of(values),
             LabelTest::Exists => value.is_some(),
             LabelTest::DoesNotExist => value.is_none(),
             LabelTest::Greater(bound) => value

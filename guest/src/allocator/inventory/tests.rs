@@ -10,7 +10,7 @@ use crate::profile::Profile;
 fn node(name: &str) -> Node {
     Node {
         name: name.into(),
-        labels: [("zone".to_string(), "a".to_string())].into(),
+        labels: [("zone", "a")].into_iter().collect(),
         number: None,
     }
 }

@@ -35,7 +35,7 @@ impl Cluster {
     pub fn new(slices: Vec<ResourceSlice>, claims: Vec<ResourceClaim>) -> Self {
         let node = Node {
             name: "n1".into(),
-            labels: [("zone".to_string(), "a".to_string())].into(),
+            labels: [("zone", "a")].into_iter().collect(),
             number: None,
         };
         Self {
