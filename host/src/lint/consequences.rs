@@ -6,7 +6,8 @@ use super::{Finding, Subject};
 use crate::manifest::ObjectError;
 use crate::plugin::Severity;
 
-/// Removes what follows from objects that could not be used, and from keys of containers that are misspelled.
+/// Removes what follows from objects that could not be used, from keys that are misspelled or misplaced, and from scalars
+/// that `kubectl` reads otherwise.
 pub(super) fn remove(findings: &mut Vec<Finding>, broken: &[ObjectError]) {
     let names: BTreeSet<String> = broken
         .iter()
@@ -34,6 +35,20 @@ pub(super) fn remove(findings: &mut Vec<Finding>, broken: &[ObjectError]) {
             Some((finding.object.clone(), place.to_owned()))
         })
         .collect();
+    let without_claims: BTreeSet<Subject> = findings
+        .iter()
+        .filter(|finding| {
+            finding.message.starts_with("unknown field")
+                && (finding.remedy == "write \"resourceClaims\""
+                    || finding.remedy.ends_with("spec.resourceClaims"))
+        })
+        .map(|finding| finding.object.clone())
+        .collect();
+    let scalars: BTreeSet<(Subject, String)> = findings
+        .iter()
+        .filter(|finding| finding.message.starts_with("kubectl reads "))
+        .map(|finding| (finding.object.clone(), finding.path.clone()))
+        .collect();
     let templates: BTreeSet<Subject> = findings
         .iter()
         .filter(|finding| {
@@ -47,11 +62,39 @@ pub(super) fn remove(findings: &mut Vec<Finding>, broken: &[ObjectError]) {
         let is_unused = says("no container uses the claim");
         let is_incomplete = says("the entry names neither a claim nor a template");
         let is_of_template = says("spec.template makes no good pod");
+        let is_of_list = says("the pod has no claim");
+        let is_of_scalar = says("expected a")
+            && as_written(&finding.path)
+                .into_iter()
+                .any(|path| scalars.contains(&(finding.object.clone(), path)));
         !(is_broken
+            || is_of_list && without_claims.contains(&finding.object)
+            || is_of_scalar
             || is_unused && misspelled.contains(&finding.object)
             || is_incomplete && unknown.contains(&(finding.object.clone(), finding.path.clone()))
             || is_of_template && templates.contains(&finding.object))
     });
+}
+
+/// How a look at lines alone names the place: a key of a map as any other key, or not at all within braces.
+fn as_written(path: &str) -> [String; 2] {
+    let (mut as_key, mut without) = (String::new(), String::new());
+    for piece in path.split_inclusive(']') {
+        let (before, key) = piece.split_once('[').unwrap_or((piece, ""));
+        let key = key.trim_end_matches(']');
+        as_key.push_str(before);
+        without.push_str(before);
+        if key.is_empty() {
+            continue;
+        }
+        if key.bytes().all(|c| c.is_ascii_digit()) {
+            as_key.push_str(&format!("[{key}]"));
+            without.push_str(&format!("[{key}]"));
+        } else {
+            as_key.push_str(&format!(".{key}"));
+        }
+    }
+    [as_key, without]
 }
 
 /// The name in `there is no KIND NAME`.
