@@ -1,6 +1,6 @@
 //! Findings that only follow from another one: one cause is told once.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Finding, Subject};
 use crate::manifest::ObjectError;
@@ -44,11 +44,12 @@ pub(super) fn remove(findings: &mut Vec<Finding>, broken: &[ObjectError]) {
         })
         .map(|finding| finding.object.clone())
         .collect();
-    let scalars: BTreeSet<(Subject, String)> = findings
-        .iter()
-        .filter(|finding| finding.message.starts_with("kubectl reads "))
-        .map(|finding| (finding.object.clone(), finding.path.clone()))
-        .collect();
+    let mut scalars: BTreeMap<Subject, Vec<String>> = BTreeMap::new();
+    let otherwise = |finding: &&Finding| finding.message.starts_with("kubectl reads ");
+    for finding in findings.iter().filter(otherwise) {
+        let paths = scalars.entry(finding.object.clone()).or_default();
+        paths.push(finding.path.clone());
+    }
     let templates: BTreeSet<Subject> = findings
         .iter()
         .filter(|finding| {
@@ -64,9 +65,9 @@ pub(super) fn remove(findings: &mut Vec<Finding>, broken: &[ObjectError]) {
         let is_of_template = says("spec.template makes no good pod");
         let is_of_list = says("the pod has no claim");
         let is_of_scalar = says("expected a")
-            && as_written(&finding.path)
-                .into_iter()
-                .any(|path| scalars.contains(&(finding.object.clone(), path)));
+            && scalars
+                .get(&finding.object)
+                .is_some_and(|seen| seen.iter().any(|seen| is_place(&finding.path, seen)));
         !(is_broken
             || is_of_list && without_claims.contains(&finding.object)
             || is_of_scalar
@@ -76,25 +77,27 @@ pub(super) fn remove(findings: &mut Vec<Finding>, broken: &[ObjectError]) {
     });
 }
 
-/// How a look at lines alone names the place: a key of a map as any other key, or not at all within braces.
-fn as_written(path: &str) -> [String; 2] {
-    let (mut as_key, mut without) = (String::new(), String::new());
+/// Whether `path` is the place that a look at lines alone calls `seen`: keys of maps are as any other keys there, and within
+/// braces only the last key is known.
+fn is_place(path: &str, seen: &str) -> bool {
+    let mut as_keys = String::new();
     for piece in path.split_inclusive(']') {
         let (before, key) = piece.split_once('[').unwrap_or((piece, ""));
+        as_keys.push_str(before);
         let key = key.trim_end_matches(']');
-        as_key.push_str(before);
-        without.push_str(before);
-        if key.is_empty() {
-            continue;
-        }
-        if key.bytes().all(|c| c.is_ascii_digit()) {
-            as_key.push_str(&format!("[{key}]"));
-            without.push_str(&format!("[{key}]"));
-        } else {
-            as_key.push_str(&format!(".{key}"));
+        if key.bytes().all(|c| c.is_ascii_digit()) && !key.is_empty() {
+            as_keys.push_str(&format!("[{key}]"));
+        } else if !key.is_empty() {
+            as_keys.push_str(&format!(".{key}"));
         }
     }
-    [as_key, without]
+    let (outer, last) = seen.rsplit_once('.').unwrap_or(("", seen));
+    let inner = as_keys.strip_prefix(outer);
+    inner.is_some_and(|inner| {
+        inner
+            .strip_suffix(last)
+            .is_some_and(|rest| rest.ends_with('.'))
+    })
 }
 
 /// The name in `there is no KIND NAME`.

@@ -124,12 +124,12 @@ fn fields_of_features_that_are_not_here() {
         "not implemented here (gate DRAConsumableCapacity), so the ResourceClaim is not judged";
     one(&found, ["warning", CLAIM, path], [message, ""]);
     assert_eq!(found[0].remedy, "");
-    let admin = claim("gpu.example.com", ", adminAccess: true");
+    let listed = "apiVersion: resource.k8s.io/v1\nkind: ResourceClaim\nmetadata: {name: c}\nspec: {devices: {requests: [{name: gpu, firstAvailable: [{name: a, deviceClassName: gpu.example.com}]}]}}\n";
     let found = lint(
-        &format!("{BASE}{admin}"),
-        &["--feature", "DRAAdminAccess=false"],
+        &format!("{BASE}{listed}"),
+        &["--feature", "DRAPrioritizedList=false"],
     );
-    let gate = "--feature DRAAdminAccess=true";
+    let gate = "--feature DRAPrioritizedList=true";
     assert!(
         found
             .iter()
@@ -181,7 +181,8 @@ fn an_entry_that_needed_no_claim() {
 fn one_finding_for_a_scalar() {
     for (count, message) in [("010", "octal, that is 8"), ("1_000", "as a number")] {
         let found = with_base(&claim("gpu.example.com", &format!(", count: {count}")));
-        let path = "spec.devices.requests[0].exactly.count";
+        // Within braces only the last key is known.
+        let path = "spec.count";
         one(&found, ["warning", CLAIM, path], [message, "write"]);
     }
     let block = BASE.replace("index: {int: 0}}", "index: {int: 0}, mig: {bool: yes}}");
@@ -234,7 +235,7 @@ fn people_see_where_a_workload_stands() {
     let finished = crate::command::dractl_with(&["lint", "-"], input.clone().into());
     let before = input.split("kind: Deployment").next().unwrap_or_default();
     let line = before.lines().count();
-    let first = format!("Deployment default/d (stdin:{line})");
+    let first = format!("Deployment default/d (standard input:{line})");
     assert!(
         finished.stdout.starts_with(&first),
         "{first}\n{}",
