@@ -63,7 +63,7 @@ pub struct Finding {
 pub fn lint(host: &dyn Host, profile: &Profile) -> Vec<Finding> {
     let scene = Scene::with_pods(host, profile);
     let mut findings = Findings::default();
-    check_fields(host, &scene, &mut findings);
+    check_fields(host, &scene, profile, &mut findings);
     check_requests(&scene, profile, &mut findings);
     pools::check(&scene, profile, &mut findings);
     allocations::check(&scene, &mut findings);
@@ -71,7 +71,7 @@ pub fn lint(host: &dyn Host, profile: &Profile) -> Vec<Finding> {
     findings.all()
 }
 
-fn check_fields(host: &dyn Host, scene: &Scene, findings: &mut Findings) {
+fn check_fields(host: &dyn Host, scene: &Scene, profile: &Profile, findings: &mut Findings) {
     fn problems<T>(seen: &[Seen<T>]) -> impl Iterator<Item = (&ObjectRef, &Problem)> {
         let failed = |seen: &'_ Seen<T>| seen.read.is_err();
         seen.iter()
@@ -102,7 +102,8 @@ fn check_fields(host: &dyn Host, scene: &Scene, findings: &mut Findings) {
     let pods = has_bad_pods.then_some(kinds::POD);
     for kind in kinds_with_keys.into_iter().chain(pods) {
         for object in scene::objects(host, kind) {
-            fields::check(&object, problems.get(&object.id).copied(), findings);
+            let problem = problems.get(&object.id).copied();
+            fields::check(&object, problem, profile, findings);
         }
     }
 }
@@ -118,9 +119,7 @@ fn check_requests(scene: &Scene, profile: &Profile, findings: &mut Findings) {
     let around = Surroundings {
         published: &published,
         classes: classes.keys().copied().collect(),
-        has_all_classes: !scene.nodes.is_empty()
-            || !scene.slices.is_empty()
-            || !scene.classes.is_empty(),
+        is_cluster: !scene.nodes.is_empty() || !scene.slices.is_empty(),
     };
     let mut selectors = Selectors::new(profile);
     for (id, class) in scene.classes.iter().filter_map(|seen| seen.usable()) {

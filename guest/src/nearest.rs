@@ -38,6 +38,20 @@ pub fn meant<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Optio
     (distance * 3 <= longest).then_some(candidate)
 }
 
+/// The same for names that begin with what they stand for, such as `gpu.example.com`: one that begins with another word is
+/// another name, however long the rest that they share.
+pub fn meant_qualified<'a>(
+    name: &str,
+    candidates: impl Iterator<Item = &'a str>,
+) -> Option<&'a str> {
+    let first = |name: &'_ str| name.split('.').next().unwrap_or_default().len();
+    let alike = |candidate: &&str| {
+        let begin = &candidate[..first(candidate)];
+        meant(&name[..first(name)], std::iter::once(begin)).is_some()
+    };
+    meant(name, candidates.filter(alike))
+}
+
 /// How a text that is no quantity was probably meant: `40GB` as `"40G" or "40Gi"`.
 pub fn quantity_meant(text: &str) -> Option<String> {
     let text = text.trim();
@@ -105,6 +119,23 @@ mod tests {
         ] {
             assert_eq!(quantity_meant(text).as_deref(), meant, "{text}");
         }
+    }
+
+    #[test]
+    fn another_first_word_is_another_name() {
+        let near = |name, known: &'static str| meant_qualified(name, std::iter::once(known));
+        for (name, known) in [
+            ("gpu.intel.com", "gaudi.intel.com"),
+            ("nic.example.com", "gpu.example.com"),
+            ("dranet.dra.net", "dra.net"),
+        ] {
+            assert_eq!(near(name, known), None, "{name}");
+        }
+        assert_eq!(
+            near("gpu.exmaple.com", "gpu.example.com"),
+            Some("gpu.example.com")
+        );
+        assert_eq!(near("gpux", "gpu"), Some("gpu"));
     }
 
     #[test]

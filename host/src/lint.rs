@@ -260,6 +260,11 @@ impl Places {
         }
     }
 
+    /// What could not be used in the end.
+    pub fn add_errors(&mut self, input: &Input) {
+        self.broken.clone_from(&input.object_errors);
+    }
+
     /// By kind, namespace and name; `default` and no namespace are the same.
     fn by_name(&self) -> HashMap<[&str; 3], &Origin> {
         let read = self.read.iter().map(|(id, origin)| (id, origin));

@@ -8,6 +8,7 @@ use crate::schema::check_against;
 
 mod core;
 mod expressions;
+mod innocent;
 mod one_bad_object;
 mod scenarios;
 mod slips;

@@ -3,13 +3,13 @@
 use super::findings::some_of;
 use super::published::{Published, Type, Values};
 use crate::cel::{Program, Reference};
-use crate::nearest::meant;
+use crate::nearest::{meant, meant_qualified};
 
 /// One reason.
 pub(super) struct Cause {
     pub message: String,
     pub remedy: String,
-    /// A name that nobody publishes, as opposed to a value.
+    /// A name that nobody publishes and that is looked up without a guard.
     pub is_name: bool,
     /// Something published is so near that this one must be a slip.
     pub is_slip: bool,
@@ -18,17 +18,21 @@ pub(super) struct Cause {
 /// All that can be told from what the expression spells out.
 pub(super) fn causes(program: &Program, published: &Published) -> Vec<Cause> {
     let mut causes: Vec<Cause> = driver(program, published).into_iter().collect();
+    // That a guard holds everything back may be meant: what else there is to say comes first.
+    let mut guarded = Vec::new();
     for (reference, usage) in program.references() {
         let (capacity, domain) = (reference.capacity, reference.domain.as_str());
         let id = reference.id.as_deref();
         if let Some(unknown) = published.unknown(capacity, domain, id) {
-            if !usage.guarded {
-                causes.push(Cause {
-                    message: unknown.message,
-                    remedy: unknown.remedy,
-                    is_name: true,
-                    is_slip: false,
-                });
+            let cause = Cause {
+                message: unknown.message,
+                remedy: unknown.remedy,
+                is_name: !usage.guarded,
+                is_slip: false,
+            };
+            match usage.guarded {
+                true => guarded.push(cause),
+                false => causes.push(cause),
             }
             continue;
         }
@@ -40,6 +44,7 @@ pub(super) fn causes(program: &Program, published: &Published) -> Vec<Cause> {
             causes.push(value(&reference, &usage.wanted, values));
         }
     }
+    causes.append(&mut guarded);
     causes
 }
 
@@ -54,7 +59,7 @@ fn driver(program: &Program, published: &Published) -> Option<Cause> {
     }
     let first = wanted.first()?;
     let known = || published.drivers.iter().map(String::as_str);
-    let nearest = meant(first, known());
+    let nearest = meant_qualified(first, known());
     Some(Cause {
         message: format!("no slice is of the driver {first:?}"),
         remedy: match nearest {

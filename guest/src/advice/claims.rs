@@ -9,7 +9,7 @@ use crate::api::{
     ApiVersion, DeviceConfiguration, DeviceConstraint, DeviceRequest, DeviceSelector, ExactRequest,
     RequestBody, ResourceClaim,
 };
-use crate::nearest::meant;
+use crate::nearest::{meant, meant_qualified};
 
 /// Most requests, and most of several other lists, of a claim.
 const MOST_OF_CLAIM: usize = 32;
@@ -26,8 +26,9 @@ pub(super) const LONGEST_ID: usize = 32;
 pub(super) struct Surroundings<'a> {
     pub published: &'a Published,
     pub classes: BTreeSet<&'a str>,
-    /// Whether a class that is not there is missing: the input is more than the manifests of one workload.
-    pub has_all_classes: bool,
+    /// There are nodes or slices, which nobody writes by hand: the dump of a cluster, whose classes are all there. Manifests
+    /// use classes that other packages bring.
+    pub is_cluster: bool,
 }
 
 /// A request for devices of one class, and where it stands.
@@ -86,7 +87,11 @@ pub(super) fn check(
     }
     names(&claim.requests, &devices, about);
     for place in places(claim, root) {
-        exact(&place, around, about);
+        // What is allocated stays so, whatever became of the class.
+        if claim.allocation.is_none() {
+            class_exists(place.exact, &place.path, around, about);
+        }
+        exact(&place, about);
     }
     let known = known_names(&claim.requests);
     for (i, constraint) in claim.constraints.iter().enumerate() {
@@ -173,9 +178,8 @@ pub(super) fn is_label(name: &str) -> bool {
         && !name.ends_with('-')
 }
 
-fn exact(place: &Place<'_>, around: &Surroundings<'_>, about: &mut About<'_>) {
+fn exact(place: &Place<'_>, about: &mut About<'_>) {
     let Place { path, exact } = place;
-    class_exists(exact, path, around, about);
     selectors(&exact.selectors, path, about);
     about.at_most(
         &format!("{path}.tolerations"),
@@ -228,7 +232,8 @@ fn class_exists(
         return;
     }
     let classes = || around.classes.iter().copied();
-    let remedy = match meant(name, classes()) {
+    let nearest = meant_qualified(name, classes());
+    let remedy = match nearest {
         Some(nearest) => format!("did you mean {nearest:?}?"),
         None if around.classes.is_empty() => {
             "create it, or install the driver that brings it".to_owned()
@@ -236,7 +241,7 @@ fn class_exists(
         None => format!("create it, or use one of {}", some_of(classes())),
     };
     let message = format!("there is no DeviceClass {name:?}");
-    match around.has_all_classes {
+    match around.is_cluster || nearest.is_some() {
         true => about.error(path, message, remedy),
         false => about.hint(
             path,

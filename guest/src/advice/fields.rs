@@ -8,9 +8,15 @@ use super::findings::{Findings, count, parent};
 use crate::api::wire::{self, Belongs, Problem, Stray};
 use crate::host::Object;
 use crate::nearest::{meant, quantity_meant};
+use crate::profile::{Feature, Profile};
 
 /// Keys that the object's version does not have; the same slip in many entries of a list is told once.
-pub(super) fn check(object: &Object, problem: Option<&Problem>, findings: &mut Findings) {
+pub(super) fn check(
+    object: &Object,
+    problem: Option<&Problem>,
+    profile: &Profile,
+    findings: &mut Findings,
+) {
     let kind = object.id.kind.split('.').next().unwrap_or_default();
     let value = serde_json::from_slice::<Value>(&object.json).unwrap_or_default();
     let strays = wire::strays(kind, &value);
@@ -53,6 +59,14 @@ pub(super) fn check(object: &Object, problem: Option<&Problem>, findings: &mut F
                 }))
     };
     if let Some(problem) = problem.filter(|problem| !told(problem)) {
+        if let Some(gate) = problem.gate.filter(|gate| !helps(gate, problem, profile)) {
+            let what = problem.message.split(" are not supported").next();
+            let message = format!(
+                "{} are not implemented here (gate {gate}), so the {kind} is not judged",
+                what.unwrap_or_default()
+            );
+            return about.warning(&problem.path, message, "");
+        }
         let (message, remedy) = match problem.message.split_once("; ") {
             Some((message, remedy)) => (message, remedy.to_owned()),
             None => (problem.message.as_str(), remedy_for(problem, &value)),
@@ -72,6 +86,18 @@ fn places_of(stray: &Stray) -> impl Iterator<Item = &str> {
         _ => None,
     };
     std::iter::once(parent(&stray.path)).chain(target)
+}
+
+/// Whether the field would be understood if the gate were on.
+fn helps(gate: &str, problem: &Problem, profile: &Profile) -> bool {
+    let mut known = Feature::ALL.into_iter();
+    known
+        .find(|feature| feature.name() == gate)
+        .is_some_and(|feature| {
+            !profile.enabled(feature)
+                && (feature != Feature::DraConsumableCapacity
+                    || problem.path.ends_with("distinctAttribute"))
+        })
 }
 
 fn remedy_for(problem: &Problem, object: &Value) -> String {
@@ -176,6 +202,10 @@ fn describe(stray: &Stray, version: &str) -> (bool, String, String) {
             format!("{version} has no field {key:?}, resource.k8s.io/{other} has"),
             other_version(key, other),
         ),
+        // Every other selector has this name.
+        Belongs::Unknown(known) if key == "selector" && known.contains(&"deviceSelector") => {
+            (true, unknown, "write \"deviceSelector\"".to_owned())
+        }
         Belongs::Unknown(known) => (
             false,
             unknown,

@@ -61,7 +61,9 @@ pub(super) fn used_templates(scene: &Scene) -> BTreeSet<(&str, &str)> {
     let pods = scene.pods.iter().filter(waits);
     let names = pods.flat_map(|pod| {
         let entries = pod.read.iter().flat_map(|read| &read.resource_claims);
-        let without = entries.filter(|entry| pod.generated_claim(&entry.name).is_none());
+        let without = entries.filter(|entry| {
+            pod.generated_claim(&entry.name).is_none() && !pod.needs_none(&entry.name)
+        });
         without
             .filter_map(|entry| entry.resource_claim_template_name.as_deref())
             .map(|name| (pod.id.namespace.as_str(), name))
@@ -175,7 +177,7 @@ fn entry_exists<'a>(
     }
     let name = entry.resource_claim_template_name.as_deref()?;
     if let Some(template) = around.templates.get(&(namespace, name)).copied() {
-        if pod.has_node() {
+        if pod.has_node() && !pod.needs_none(&entry.name) {
             about.error(
                 "spec.nodeName",
                 format!(
@@ -314,13 +316,13 @@ fn containers(
             && !used.contains(entry.name.as_str())
             && !entry.name.is_empty()
         {
-            about.warning(
+            about.hint(
                 format!("spec.resourceClaims[{i}]"),
                 format!(
-                    "no container uses the claim {:?}: its devices are allocated for nothing",
+                    "no container uses the claim {:?}: none gets what its driver hands to containers (CDI devices); drivers of networks hand over nothing",
                     entry.name
                 ),
-                "name it in resources.claims of a container",
+                "name it in resources.claims of a container that needs the devices",
             );
         }
     }

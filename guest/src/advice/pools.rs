@@ -355,6 +355,9 @@ fn counters(pool: &str, slices: &Pool<'_>, findings: &mut Findings) {
                 let Some(set) = sets.get(&*consumed.name) else {
                     let remedy = match meant(&consumed.name, names()) {
                         Some(nearest) => format!("did you mean {nearest:?}?"),
+                        None if sets.is_empty() => {
+                            "add it to spec.sharedCounters of a slice of the pool".to_owned()
+                        }
                         None => format!("the pool has {}", some_of(names())),
                     };
                     let message = format!("the pool {pool} has no counter set {:?}", consumed.name);
@@ -380,7 +383,7 @@ fn counters(pool: &str, slices: &Pool<'_>, findings: &mut Findings) {
 
 fn rule(rule: &DeviceTaintRule, scene: &Scene, about: &mut About<'_>) {
     let Some(selector) = &rule.selector else {
-        return about.warning(
+        return about.lacking_perhaps(
             "spec.deviceSelector",
             "the rule has no selector and taints nothing",
             "name driver, pool or device; {} means every device",

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::findings::some_of;
 use crate::api::{Attribute, Device, ResourceSlice};
-use crate::nearest::meant;
+use crate::nearest::{meant, meant_qualified};
 
 /// Distinct values that are kept of one attribute.
 const MOST_VALUES: usize = 200;
@@ -111,6 +111,19 @@ impl Published {
         }
         let noun = if capacity { "capacity" } else { "attribute" };
         let domains = self.kind(capacity);
+        if let Some(id) = id.filter(|id| {
+            self.values(capacity, domain, id).is_none()
+                && self.values(!capacity, domain, id).is_some()
+        }) {
+            let (other, map) = match capacity {
+                true => ("an attribute", "attributes"),
+                false => ("a capacity", "capacity"),
+            };
+            return Some(Unknown {
+                message: format!("no published device has the {noun} {domain}/{id}"),
+                remedy: format!("it is {other}: selectors look it up in device.{map}"),
+            });
+        }
         let Some(names) = domains.get(domain) else {
             let candidates = || domains.keys().map(String::as_str);
             let by_id =
@@ -124,7 +137,7 @@ impl Published {
                         format!("no published device has {noun} names in the domain {domain:?}")
                     }
                 },
-                remedy: match meant(domain, candidates()).or(by_id) {
+                remedy: match meant_qualified(domain, candidates()).or(by_id) {
                     Some(nearest) => format!("did you mean the domain {nearest:?}?"),
                     None if domains.is_empty() => String::new(),
                     None => format!("domains that are published: {}", some_of(candidates())),
@@ -142,6 +155,26 @@ impl Published {
                 (None, None) => format!("the domain has {}", some_of(candidates())),
             },
         })
+    }
+
+    /// An attribute that an expression, as it is written, looks for among the capacities.
+    pub(super) fn taken_for_capacity(&self, source: &str) -> Option<String> {
+        let names = self.attributes.iter().flat_map(|(domain, names)| {
+            let ids = names.keys().map(String::as_str);
+            ids.map(move |id| (domain.as_str(), id))
+        });
+        let mut strange = names.filter(|(domain, id)| self.values(true, domain, id).is_none());
+        let is_meant = |(domain, id): &(&str, &str)| {
+            ['"', '\''].into_iter().any(|quote| {
+                let look_up = format!("device.capacity[{quote}{domain}{quote}].{id}");
+                let mut rests = source.split(look_up.as_str()).skip(1);
+                rests.any(|rest| !rest.starts_with(|c: char| c.is_alphanumeric() || c == '_'))
+            })
+        };
+        let (domain, id) = strange.find(is_meant)?;
+        Some(format!(
+            "{domain}/{id} is an attribute: selectors look it up in device.attributes"
+        ))
     }
 
     fn kind(&self, capacity: bool) -> &BTreeMap<String, BTreeMap<String, Values>> {

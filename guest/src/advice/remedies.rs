@@ -61,7 +61,7 @@ pub(super) fn one_line(text: &str) -> String {
 }
 
 /// For an expression that does not compile, from its first error.
-pub(super) fn for_compiling(error: &str, source: &str) -> String {
+pub(super) fn for_compiling(error: &str, source: &str, published: &Published) -> String {
     let error = one_line(error);
     if let Some(name) = between(&error, "undeclared reference to '", "'") {
         return undeclared(name, source);
@@ -73,7 +73,9 @@ pub(super) fn for_compiling(error: &str, source: &str) -> String {
         };
     }
     if error.contains("no matching overload") {
-        return overload(&error);
+        let of_capacity = error.contains("kubernetes.Quantity");
+        let attribute = of_capacity.then(|| published.taken_for_capacity(source));
+        return attribute.flatten().unwrap_or_else(|| overload(&error));
     }
     if error.contains("Syntax error") {
         return syntax(&error);
@@ -181,7 +183,7 @@ pub(super) fn for_running(
     }
     match causes.first() {
         Some(cause) => cause.remedy.clone(),
-        None => values(program, published),
+        None => values(program, published, false),
     }
 }
 
@@ -303,7 +305,8 @@ fn types(program: &Program, published: &Published) -> String {
 }
 
 /// The values that there are of what the expression looks at.
-pub(super) fn values(program: &Program, published: &Published) -> String {
+/// Some of them may be those of devices that were left out before.
+pub(super) fn values(program: &Program, published: &Published, of_others: bool) -> String {
     let references = program.references();
     let known = references.keys().filter_map(|reference| {
         let id = reference.id.as_deref()?;
@@ -317,6 +320,10 @@ pub(super) fn values(program: &Program, published: &Published) -> String {
     let known: Vec<String> = known.take(3).collect();
     match known.is_empty() {
         true => format!("drivers that publish are {}", some_of(&published.drivers)),
+        false if of_others => format!(
+            "published by all devices, also by those that were left out before: {}",
+            known.join("; ")
+        ),
         false => format!("published: {}", known.join("; ")),
     }
 }

@@ -79,6 +79,16 @@ impl PodSeen {
         !self.node.is_empty()
     }
 
+    /// Whether the entry's status says that no claim had to be generated.
+    pub(super) fn needs_none(&self, entry: &str) -> bool {
+        let statuses = self
+            .read
+            .iter()
+            .flat_map(|pod| &pod.resource_claim_statuses);
+        let mut of_entry = statuses.filter(|(name, _)| name == entry);
+        of_entry.any(|(_, claim)| claim.is_none())
+    }
+
     /// The claim that was generated for an entry.
     pub(super) fn generated_claim(&self, entry: &str) -> Option<&str> {
         let statuses = &self.read.as_ref().ok()?.resource_claim_statuses;

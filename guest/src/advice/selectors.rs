@@ -11,8 +11,8 @@ use super::findings::{Findings, count};
 use super::pools::Gaps;
 use super::published::Published;
 use super::remedies;
-use crate::api::{DeviceClass, DeviceSelector, ResourceSlice};
-use crate::cel::{Environment, Program};
+use crate::api::{Device, DeviceClass, DeviceSelector, ResourceSlice};
+use crate::cel::{Environment, Program, malformed};
 use crate::host::ObjectRef;
 use crate::profile::Profile;
 
@@ -27,6 +27,8 @@ struct Chain {
     /// Numbers of expressions; the class's come first.
     expressions: Vec<usize>,
     of_class: usize,
+    /// Not if the class is unknown: which devices it selects cannot be told.
+    is_tried: bool,
     trials: Vec<Trial>,
     /// Devices that all of the class's selectors let through.
     selected: usize,
@@ -113,7 +115,7 @@ impl<'a> Selectors<'a> {
     /// Selectors of a class.
     pub(super) fn add_class(&mut self, object: &'a ObjectRef, class: &DeviceClass) {
         let selectors = self.expressions(&class.selectors);
-        let chain = self.chain(selectors, 0);
+        let chain = self.chain(selectors, 0, true);
         self.sites.push(Site {
             object,
             path: "spec".into(),
@@ -142,7 +144,7 @@ impl<'a> Selectors<'a> {
             .unwrap_or_default();
         let of_class = expressions.len();
         expressions.extend(self.expressions(&place.exact.selectors));
-        let chain = self.chain(expressions, of_class);
+        let chain = self.chain(expressions, of_class, class.is_some());
         self.sites.push(Site {
             object,
             path: place.path,
@@ -176,9 +178,9 @@ impl<'a> Selectors<'a> {
         numbers
     }
 
-    fn chain(&mut self, expressions: Vec<usize>, of_class: usize) -> usize {
+    fn chain(&mut self, expressions: Vec<usize>, of_class: usize, is_tried: bool) -> usize {
         let mut key = expressions.clone();
-        key.push(of_class);
+        key.extend([of_class, usize::from(is_tried)]);
         let next = self.chains.len();
         let chain = *self.by_selectors.entry(key).or_insert(next);
         if chain == next {
@@ -186,6 +188,7 @@ impl<'a> Selectors<'a> {
                 trials: expressions.iter().map(|_| Trial::default()).collect(),
                 expressions,
                 of_class,
+                is_tried,
                 selected: 0,
                 passed: 0,
             });
@@ -196,8 +199,10 @@ impl<'a> Selectors<'a> {
     /// Tries everything on the devices of these slices.
     pub(super) fn run<'s>(&mut self, slices: impl Iterator<Item = &'s ResourceSlice>) {
         let mut spent = 0;
+        // A broken value fails everybody's selectors, and is told of its slice.
+        let is_sound = |device: &&Device| device.usable && malformed(device).is_none();
         for slice in slices {
-            for device in slice.devices.iter().filter(|device| device.usable) {
+            for device in slice.devices.iter().filter(is_sound) {
                 if spent > MOST_COST {
                     self.is_complete = false;
                     return;
@@ -227,6 +232,7 @@ impl<'a> Selectors<'a> {
                 };
                 self.chains
                     .iter_mut()
+                    .filter(|chain| chain.is_tried)
                     .for_each(|chain| chain.try_on(&mut verdict));
             }
         }
@@ -308,6 +314,7 @@ impl<'a> Selectors<'a> {
             let chain = &self.chains[site.chain];
             let fails = chain.trials.iter().any(|trial| trial.failed > 0);
             let is_hopeless = self.tried > 0
+                && chain.is_tried
                 && chain.passed == 0
                 && !fails
                 && self.is_sound(chain)
@@ -359,7 +366,7 @@ impl<'a> Selectors<'a> {
                         "the expression does not compile: {}",
                         remedies::one_line(text)
                     ),
-                    remedies::for_compiling(text, source),
+                    remedies::for_compiling(text, source, published),
                 );
             }
         };
@@ -390,7 +397,7 @@ impl<'a> Selectors<'a> {
             );
             let remedy = match cause {
                 Some(cause) => cause.remedy.clone(),
-                None => remedies::values(program, published),
+                None => remedies::values(program, published, trial.tried < self.tried),
             };
             let is_slip = cause.is_some_and(|cause| cause.is_slip);
             match site.stake {

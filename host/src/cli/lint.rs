@@ -95,9 +95,11 @@ impl Lint {
         findings.extend(lint::core_kinds(&input.objects));
         findings.extend(lint::mixed_versions(&input.objects));
         let before = Templates::before(&input);
+        let mut places = Places::of(&input);
         // What expanding says is no mistake.
         let said = std::mem::take(&mut input.warnings);
         workloads::expand(&mut input);
+        places.add_errors(&input);
         input.warnings = said;
         findings.extend(lint::noticed(&input));
         let templates = Templates::after(&input, &before);
@@ -106,7 +108,6 @@ impl Lint {
             defaults: false,
             ..Settings::default()
         });
-        let places = Places::of(&input);
         let unknown = unknown_versions(&input.objects, plugin.description());
         let loaded = cluster.load(input.objects);
         findings.extend(loaded.into_iter().map(|warning| {

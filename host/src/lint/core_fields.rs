@@ -10,6 +10,8 @@ use crate::plugin::Severity;
 
 const ROOT: &[&str] = &["apiVersion", "kind", "metadata", "spec", "status"];
 
+const TEMPLATE: &[&str] = &["metadata", "spec"];
+
 const METADATA: &[&str] = &[
     "annotations",
     "creationTimestamp",
@@ -149,12 +151,12 @@ pub(super) fn check(object: &Object) -> Vec<Finding> {
                 quantities::amounts(&value["status"][key], &path, &mut walk);
             }
         }
-        "CronJob.batch" => walk.template(
-            &value["spec"]["jobTemplate"]["spec"]["template"],
-            "spec.jobTemplate.spec.template",
+        "CronJob.batch" => walk.workload(
+            &value["spec"]["jobTemplate"]["spec"],
+            "spec.jobTemplate.spec",
         ),
         _ if crate::workloads::is_workload(&object.id().kind) => {
-            walk.template(&value["spec"]["template"], "spec.template");
+            walk.workload(&value["spec"], "spec");
         }
         _ => {}
     }
@@ -168,8 +170,17 @@ pub(super) struct Walk {
 }
 
 impl Walk {
+    fn workload(&mut self, spec: &Value, path: &str) {
+        const CLAIMS: &str = "resourceClaims";
+        if !spec[CLAIMS].is_null() {
+            let remedy = format!("move it to {path}.template.spec.{CLAIMS}");
+            self.unknown(CLAIMS, path, Some(remedy));
+        }
+        self.template(&spec["template"], &format!("{path}.template"));
+    }
+
     fn template(&mut self, template: &Value, path: &str) {
-        self.keys(template, path, &["metadata", "spec"]);
+        self.keys(template, path, TEMPLATE);
         labels::check(&template["metadata"], &format!("{path}.metadata"), self);
         self.pod_spec(&template["spec"], &format!("{path}.spec"));
     }
@@ -296,6 +307,9 @@ fn other_place(key: &str, path: &str, known: &[&str]) -> Option<String> {
     };
     if (in_container || known == ROOT) && POD_SPEC.contains(&key) {
         return Some(format!("move it to {spec}.{key}"));
+    }
+    if known == TEMPLATE && POD_SPEC.contains(&key) {
+        return Some(format!("move it to {path}.spec.{key}"));
     }
     if known == POD_SPEC && ["nodeAffinity", "podAffinity", "podAntiAffinity"].contains(&key) {
         return Some(format!("move it to {path}.affinity.{key}"));

@@ -468,7 +468,7 @@ const CONTENT: &[Slip] = &[
     slip(
         ["      - name: other\n        request: gpu/small\n", ""],
         [WAITS, "spec.resourceClaims[1]"],
-        "warning",
+        "hint",
         ["no container uses the claim \"other\"", "resources.claims"],
     ),
     slip(
