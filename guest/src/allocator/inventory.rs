@@ -427,13 +427,12 @@ impl Inventory {
         let names: BTreeSet<&str> = match reach {
             Reach::NodeName(name) => [name.as_str()].into(),
             Reach::PerDevice => {
-                let name = |reach| match reach {
-                    &DeviceReach::Node(ref name) => Some(Some(name.as_str())),
+                // Devices that are not bound to one node make the slice a shared one.
+                let names = reaches.iter().filter_map(|reach| match reach {
+                    DeviceReach::Node(name) => Some(Some(name.as_str())),
                     DeviceReach::All | DeviceReach::Selected(_) => Some(None),
                     DeviceReach::Nowhere => None,
-                };
-                // Devices that are not bound to one node make the slice a shared one.
-                let names = reaches.iter().filter_map(name);
+                });
                 names.collect::<Option<_>>().unwrap_or_default()
             }
             _ => BTreeSet::new(),
