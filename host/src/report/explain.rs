@@ -27,8 +27,10 @@ mod nearest;
 mod needs;
 mod node;
 mod phrase;
+mod reach;
 mod reasons;
 mod refusals;
+mod remedies;
 mod standing;
 mod summary;
 pub mod text;
@@ -76,7 +78,7 @@ pub struct Explained {
     pub groups: Vec<GroupReport>,
     /// The nodes asked for.
     pub nodes: Vec<NodeReport>,
-    /// Pods that are tried before it and want the same devices.
+    /// Pods that are tried before it and ask for the same class or driver.
     pub ahead: Vec<AheadReport>,
     /// How many pods are tried before it.
     pub ahead_in_all: usize,

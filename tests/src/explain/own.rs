@@ -363,8 +363,8 @@ fn pods_ahead_of_it() {
         &expect![[r#"
             default/last: scheduled
             Pod default/last needs 1 device of class gpu on one node; it fits, and would run on n1 with gpu-1
-            (gpu.example.com). No other node has what it needs. 1 pod ahead of it in the queue wants the same
-            devices (default/first); --after-queue places it first.
+            (gpu.example.com). No other node has what it needs. 1 pod ahead of it in the queue asks for the same
+            class (default/first); --after-queue places it first.
 
             NODES  WHY
                 1  fits
@@ -380,7 +380,7 @@ fn pods_ahead_of_it() {
             default/last: unschedulable (Filter)
             Pod default/last needs 1 device of class gpu on one node, but no node has that: on n1 0 of 2
             matching devices free: 2 in use; on n2 taint infra:NoSchedule not tolerated, and no device of class
-            gpu. Of 2 pods ahead of it in the queue 2 were placed first; the one that wants the same devices:
+            gpu. Of 2 pods ahead of it in the queue 2 were placed first; the one that asks for the same class:
             default/first (on n1).
 
             TO MAKE IT FIT
@@ -426,17 +426,17 @@ spec:
         &["web-1"],
         pods,
         &expect![[r#"
-        default/web-1: scheduled
-        Pod default/web-1 needs 1 device of class gpu on one node; it fits, and would run on n1 with gpu-1
-        (gpu.example.com). No other node has what it needs. 1 pod ahead of it in the queue wants the same
-        devices (default/web-0); --after-queue places it first.
+            default/web-1: scheduled
+            Pod default/web-1 needs 1 device of class gpu on one node; it fits, and would run on n1 with gpu-1
+            (gpu.example.com). No other node has what it needs. 1 pod ahead of it in the queue asks for the same
+            class (default/web-0); --after-queue places it first.
 
-        NODES  WHY
-            1  fits
-               [n1]
-            1  taint infra:NoSchedule not tolerated, and no device of class gpu
-               [n2]
-    "#]],
+            NODES  WHY
+                1  fits
+                   [n1]
+                1  taint infra:NoSchedule not tolerated, and no device of class gpu
+                   [n2]
+        "#]],
     );
 }
 

@@ -159,7 +159,7 @@ fn example_node_exhausted() {
             gpu-test2/pod0: unschedulable (Filter)
             Pod gpu-test2/pod0 needs 2 devices of class gpu.example.com on one node, but on
             dra-example-driver-cluster-worker 0 of 2 matching devices free, 2 needed: 2 in use. Of 2 pods ahead
-            of it in the queue 2 were placed first; those that want the same devices: gpu-test1/pod0 (on
+            of it in the queue 2 were placed first; those that ask for the same class: gpu-test1/pod0 (on
             dra-example-driver-cluster-worker) and gpu-test1/pod1 (on dra-example-driver-cluster-worker).
 
             TO MAKE IT FIT
@@ -182,7 +182,7 @@ fn example_node_exhausted_as_it_is() {
             gpu-test2/pod0: scheduled
             Pod gpu-test2/pod0 needs 2 devices of class gpu.example.com on one node; it fits, and would run on
             dra-example-driver-cluster-worker with gpu-0 and gpu-1 (gpu.example.com). 2 pods ahead of it in the
-            queue want the same devices (gpu-test1/pod0 and gpu-test1/pod1); --after-queue places them first.
+            queue ask for the same class (gpu-test1/pod0 and gpu-test1/pod1); --after-queue places them first.
 
             NODES  WHY
                 1  fits
@@ -201,7 +201,7 @@ fn dranet_aws_gpu_efa_aligned() {
             Pod default/nccl-test-dra-worker-4 needs 1 device of class gpu.nvidia.com and 1 device of class
             efa.networking.k8s.aws with equal resource.kubernetes.io/pcieRoot on one node, but on efa-node-1
             efa: 0 of 4 matching devices free: 4 in use. Of 4 pods ahead of it in the queue 4 were placed first;
-            those that want the same devices: default/nccl-test-dra-worker-0 (on efa-node-1),
+            those that ask for the same class: default/nccl-test-dra-worker-0 (on efa-node-1),
             default/nccl-test-dra-worker-1 (on efa-node-1), default/nccl-test-dra-worker-2 (on efa-node-1) and 1
             more.
             Note: spec.affinity.podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution is not
@@ -338,7 +338,7 @@ fn two_aligned_gpus() {
             resource.kubernetes.io/pcieRoot on one node, but no node has that: on 44 nodes 4 to 8 devices free,
             but at most 1 with equal resource.kubernetes.io/pcieRoot, 2 needed; on h100-005 0 of 4 matching
             devices free, 2 needed: 4 in a pool that is incomplete (1 of 2 slices published); on 5 nodes no
-            device of class gpu.nvidia.com. 92 pods ahead of it in the queue want the same devices
+            device of class gpu.nvidia.com. 92 pods ahead of it in the queue ask for the same class or driver
             (train/shared-a100-0, train/shared-a100-1, train/shared-a100-2 and 89 more); --after-queue places
             them first.
 
@@ -374,8 +374,9 @@ fn two_aligned_gpus_after_the_queue() {
             but at most 1 with equal resource.kubernetes.io/pcieRoot, 2 needed; on 21 nodes 0 of 4 to 8 matching
             devices free, 2 needed: 4 to 8 in use; on h100-005 0 of 4 matching devices free, 2 needed: 4 in a
             pool that is incomplete (1 of 2 slices published); 5 more nodes for other reasons. Of 93 pods ahead
-            of it in the queue 92 were placed first; those that want the same devices: train/shared-a100-0 (on
-            a100-003), train/shared-a100-1 (on a100-003), train/shared-a100-2 (on a100-003) and 90 more.
+            of it in the queue 92 were placed first; those that ask for the same class or driver:
+            train/shared-a100-0 (on a100-003), train/shared-a100-1 (on a100-003), train/shared-a100-2 (on
+            a100-003) and 90 more.
 
             TO MAKE IT FIT
               on h100-016
@@ -410,8 +411,9 @@ fn no_such_gpu() {
             on 45 nodes no device of class gpu.nvidia.com satisfies
             `device.attributes['gpu.nvidia.com'].productName == 'NVIDIA B300'` (4 to 8 looked at): productName
             is "NVIDIA H100 80GB HBM3" (276x) and "NVIDIA A100-SXM4-40GB" (40x); on 5 nodes no device of class
-            gpu.nvidia.com. 94 pods ahead of it in the queue want the same devices (train/shared-a100-0,
-            train/shared-a100-1, train/shared-a100-2 and 91 more); --after-queue places them first.
+            gpu.nvidia.com. 94 pods ahead of it in the queue ask for the same class or driver
+            (train/shared-a100-0, train/shared-a100-1, train/shared-a100-2 and 91 more); --after-queue places
+            them first.
 
             TO MAKE IT FIT
               on a100-003
@@ -440,9 +442,9 @@ fn no_such_gpu_after_the_queue() {
             on 45 nodes no device of class gpu.nvidia.com satisfies
             `device.attributes['gpu.nvidia.com'].productName == 'NVIDIA B300'` (4 to 8 looked at): productName
             is "NVIDIA H100 80GB HBM3" (276x) and "NVIDIA A100-SXM4-40GB" (40x); on 5 nodes no device of class
-            gpu.nvidia.com. Of 95 pods ahead of it in the queue 92 were placed first; those that want the same
-            devices: train/shared-a100-0 (on a100-003), train/shared-a100-1 (on a100-003), train/shared-a100-2
-            (on a100-003) and 92 more.
+            gpu.nvidia.com. Of 95 pods ahead of it in the queue 92 were placed first; those that ask for the
+            same class or driver: train/shared-a100-0 (on a100-003), train/shared-a100-1 (on a100-003),
+            train/shared-a100-2 (on a100-003) and 92 more.
 
             TO MAKE IT FIT
               on a100-003
@@ -489,7 +491,8 @@ fn example_already_allocated() {
             gpu-test1/pod1: scheduled
             Pod gpu-test1/pod1 needs 1 device of class gpu.example.com on one node; it fits, and would run on
             dra-example-driver-cluster-worker with gpu-7 (gpu.example.com). No other node has what it needs. 1
-            pod ahead of it in the queue wants the same devices (gpu-test1/pod0); --after-queue places it first.
+            pod ahead of it in the queue asks for the same class (gpu-test1/pod0); --after-queue places it
+            first.
 
             NODES  WHY
                 1  fits

@@ -1,9 +1,12 @@
 //! What a constraint could put together, where it alone makes a node impossible, and what would help.
 
-use super::document::{Claim, Constraint, Request};
+use super::document::{Claim, Constraint, Reason, Request};
 use super::node::Found;
 use super::phrase::Phrase;
 use super::{fixes, reasons};
+
+/// How many taints a sentence names.
+const TAINTS: usize = 2;
 
 /// Devices that could still become free have to suit the constraints as well, and nobody knows whether they will.
 pub fn with_constraints(mut short: Found, claim: &Claim) -> Found {
@@ -40,19 +43,21 @@ pub fn with_constraints(mut short: Found, claim: &Claim) -> Found {
     short
 }
 
+/// Whether a constraint is about a request.
+pub fn covers(constraint: &Constraint, request: &Request) -> bool {
+    constraint.requests.is_empty()
+        || constraint.requests.iter().any(|name| {
+            *name == request.name || request.name.split('/').next() == Some(name.as_str())
+        })
+}
+
 /// Whether a constraint says more than that its requests have too few devices.
 pub fn blocks(constraint: &Constraint, claim: &Claim) -> bool {
-    let covers = |request: &Request| {
-        constraint.requests.is_empty()
-            || constraint.requests.iter().any(|name| {
-                *name == request.name || request.name.split('/').next() == Some(name.as_str())
-            })
-    };
     constraint.blocks
         && !claim
             .requests
             .iter()
-            .any(|request| covers(request) && request.missing > 0)
+            .any(|request| covers(constraint, request) && request.missing > 0)
 }
 
 /// What it can put together, and what is wanted.
@@ -86,6 +91,16 @@ pub fn of_constraint(claim: &Claim, constraint: &Constraint) -> Found {
         .number(*largest)
         .text(format!(" with equal {attribute}, {needed} needed")),
     };
+    let tainted = tainted(claim, constraint);
+    let phrase = Phrase::joined(
+        std::iter::once(phrase).chain(tainted.iter().map(|one| {
+            Phrase::default()
+                .number(one.count)
+                .text(" more ")
+                .then(reasons::of_devices(one))
+        })),
+        ", ",
+    );
     let ask = match (single, *largest) {
         (Some(request), 1..) if request.count.is_some() => {
             format!("ask for at most {largest}, or ")
@@ -111,6 +126,11 @@ pub fn of_constraint(claim: &Claim, constraint: &Constraint) -> Found {
             "{ask}give up the constraint; freeing devices helps where {needed} have equal {attribute}"
         ),
     };
+    let helps = tainted
+        .iter()
+        .filter_map(|one| fixes::of_devices(one, one.count));
+    let helps = helps.map(|help| format!("{help} (if that brings {needed} together), or "));
+    let fix = helps.collect::<String>() + &fix;
     Found {
         claim: claim.name.clone(),
         request: constraint.requests.join(","),
@@ -118,6 +138,22 @@ pub fn of_constraint(claim: &Claim, constraint: &Constraint) -> Found {
         fixes: vec![fix],
         ..Found::new("", "constraint", 5 * needed.saturating_sub(*largest).max(1))
     }
+}
+
+/// The taints of devices that a constraint could use.
+fn tainted<'c>(claim: &'c Claim, constraint: &Constraint) -> Vec<&'c Reason> {
+    let covered = claim
+        .requests
+        .iter()
+        .filter(|request| covers(constraint, request));
+    let mut taints: Vec<&Reason> = Vec::new();
+    for reason in covered.flat_map(|request| &request.reasons) {
+        let is_known = taints.iter().any(|one| one.devices == reason.devices);
+        if reason.kind == "taint" && !is_known && taints.len() < TAINTS {
+            taints.push(reason);
+        }
+    }
+    taints
 }
 
 /// Whether no value has enough devices, whoever holds them; asked where devices in use do not complete any.

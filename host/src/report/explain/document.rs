@@ -138,6 +138,9 @@ pub struct Claim {
     pub reasons: Vec<Reason>,
     pub requests: Vec<Request>,
     pub constraints: Vec<Constraint>,
+    /// Looked up in the cluster.
+    #[serde(skip)]
+    pub standing: Standing,
 }
 
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -215,6 +218,7 @@ pub struct Reason {
     pub nodes: String,
     pub pods: Vec<String>,
     pub gate: String,
+    pub also: Vec<Reason>,
     /// What a newer plugin says beside.
     #[serde(flatten)]
     pub rest: Map<String, Value>,
@@ -316,6 +320,12 @@ impl Pool {
     /// Whether it can be used, in words.
     pub fn state_in_words(&self) -> String {
         match (self.state.as_str(), self.what_is_wrong()) {
+            ("incomplete", _) if i64::try_from(self.slices).unwrap_or(i64::MAX) > self.expected => {
+                format!(
+                    "incomplete, {} slices published and a resourceSliceCount of {}",
+                    self.slices, self.expected
+                )
+            }
             ("incomplete", _) => format!(
                 "incomplete, {} of {} slices published",
                 self.slices, self.expected

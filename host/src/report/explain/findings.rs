@@ -1,10 +1,10 @@
 //! What a plugin's document says against a node: the reasons sorted, weighed and put together.
 
-use super::constraints::{blocks, of_constraint, with_constraints};
-use super::document::{Claim, Document, Holder, Reason, Request, Unreachable};
+use super::constraints::{blocks, covers, of_constraint, with_constraints};
+use super::document::{Claim, Constraint, Document, Holder, Reason, Request, Unreachable};
 use super::node::{FAR, Found};
 use super::phrase::Phrase;
-use super::{fixes, reasons, together};
+use super::{fixes, reasons, remedies, together};
 
 /// How many drivers out of reach a sentence names.
 const OUT_OF_REACH: usize = 2;
@@ -119,7 +119,11 @@ fn of_alternatives(
         .iter()
         .map(|request| of_request(claim, request, context))
         .collect::<Option<_>>()?;
-    let nearest = each.iter().min_by_key(|found| found.weight)?.clone();
+    // One that nothing helps does not hide what helps another.
+    let nearest = each
+        .iter()
+        .min_by_key(|found| (found.fixes.is_empty(), found.weight))?
+        .clone();
     if each.len() == 1 {
         return Some(nearest);
     }
@@ -136,38 +140,7 @@ fn of_request(claim: &Claim, request: &Request, context: &Context<'_>) -> Option
     }
     let label = context.label(claim, &request.name);
     let (phrase, weight, kind) = shortage(request, context);
-    let enough = request.matching >= wanted(request);
-    let fixable = request
-        .reasons
-        .iter()
-        .filter(|reason| match reason.kind.as_str() {
-            // What belongs to another class or another node is nobody's mistake.
-            "class-selector" | "other-nodes" => request.matching == 0 && !reason.hints.is_empty(),
-            // Where enough devices match, freeing those is what is meant.
-            "request-selector" => !enough,
-            // What the pod's own claims hold is for its own good.
-            "in-use" => enough && !context.is_own(reason),
-            "taint" | "counter" | "pool-incomplete" | "pool-invalid" => enough,
-            _ => true,
-        });
-    let fix = |reason: &Reason| match reason.kind.as_str() {
-        "in-use" => fixes::completing(claim, &request.name)
-            .or_else(|| fixes::of_devices(reason, request.missing)),
-        _ => fixes::of_devices(reason, request.missing),
-    };
-    // Where enough devices have one reason, that alone may go away; else all have to.
-    let (alone, all): (Vec<&Reason>, Vec<&Reason>) = fixable.partition(|reason| {
-        let is_hopeful = matches!(reason.kind.as_str(), "in-use" | "counter" | "taint");
-        is_hopeful && request.count.is_some() && reason.count >= request.missing
-    });
-    let ways: Vec<String> = alone.into_iter().filter_map(fix).collect();
-    let mut fixes = match ways.is_empty() {
-        true => all.into_iter().filter_map(fix).collect(),
-        false => vec![ways.join(", or ")],
-    };
-    if !enough && request.matching > 0 {
-        fixes.push(format!("ask for at most {}", request.matching));
-    }
+    let fixes = remedies::of(claim, request, context);
     Some(Found {
         claim: claim.name.clone(),
         request: request.name.clone(),
@@ -250,7 +223,7 @@ fn weight(request: &Request) -> u64 {
 }
 
 /// How many devices are asked for; one at least where all are.
-fn wanted(request: &Request) -> u64 {
+pub fn wanted(request: &Request) -> u64 {
     let count = request.count.map(u64::try_from);
     count.map_or(1, Result::unwrap_or_default)
 }
@@ -378,6 +351,23 @@ fn requests(document: &Document) -> usize {
     requests.sum()
 }
 
+/// A constraint that is about the request at which the search was stuck.
+fn tying<'d>(document: &'d Document, request: &str) -> Option<&'d Constraint> {
+    document.claims.iter().find_map(|claim| {
+        let request = claim.requests.iter().find(|one| one.name == request)?;
+        claim.constraints.iter().find(|one| covers(one, request))
+    })
+}
+
+fn given_up(document: &Document, request: &str) -> Vec<String> {
+    let tying = tying(document, request);
+    let attribute = tying.map(|constraint| &constraint.attribute);
+    let step = attribute.map(|attribute| {
+        format!("first: give up the constraint on {attribute}, then see what is left")
+    });
+    step.into_iter().collect()
+}
+
 /// Nothing by itself is in the way.
 fn of_search(document: &Document) -> Found {
     match &document.search {
@@ -392,13 +382,18 @@ fn of_search(document: &Document) -> Found {
         Some(search) if search.stuck.is_some() => {
             let stuck = search.stuck.clone().unwrap_or_default();
             Found {
+                fixes: given_up(document, &stuck.request),
                 phrase: Phrase::of(match requests(document) {
                     1 => "enough devices one by one, but not together, for their constraints or counters: ",
                     _ => "enough devices for each request, but not for all at once: ",
                 })
                     .number(search.placed)
                     .text(format!(
-                        " can be had, then none is left for {}",
+                        " can be had, then none{} is left for {}",
+                        match tying(document, &stuck.request) {
+                            Some(one) => format!(" that suits the constraint on {}", one.attribute),
+                            None => String::new(),
+                        },
                         stuck.request
                     )),
                 request: stuck.request,

@@ -1,8 +1,9 @@
 //! What would make a reason of the plugin go away, one sentence per type.
 
 use crate::explain::target::distance;
+use crate::filters::Quantity;
 
-use super::document::{Claim, Constraint, Hint, Holder, Reason, Taint};
+use super::document::{Claim, Constraint, Counter, Hint, Holder, Reason, Taint};
 use super::phrase::some_of;
 use super::reasons::{attribute, class_of, counter_name, holders, names, shown, taint_text};
 use super::standing::awaited;
@@ -21,6 +22,11 @@ pub fn of_claim(claim: &Claim, reason: &Reason) -> Option<String> {
             format!("delete ResourceClaim {name}, so that one is made for this pod")
         }
         "claim-deleted" => format!("wait until ResourceClaim {name} is gone, and create it anew"),
+        "claim-reserved" | "claim-full" | "claim-elsewhere" if over(claim, reason) => {
+            format!(
+                "wait until the reservations of ResourceClaim {name} are taken off: none of its pods uses it any more"
+            )
+        }
         "claim-reserved" | "claim-full" | "claim-elsewhere" | "claim-in-flight" => {
             format!("let the pods that use ResourceClaim {name} end, or use another claim")
         }
@@ -41,6 +47,12 @@ pub fn of_claim(claim: &Claim, reason: &Reason) -> Option<String> {
         }
         _ => return None,
     })
+}
+
+/// Whether all pods that use a claim are over.
+fn over(claim: &Claim, reason: &Reason) -> bool {
+    let mut pods = reason.pods.iter();
+    !reason.pods.is_empty() && pods.all(|pod| claim.standing.pods.contains_key(pod))
 }
 
 /// The object that a message begins with: `Kind name: what is wrong`.
@@ -71,19 +83,7 @@ pub fn of_devices(reason: &Reason, missing: u64) -> Option<String> {
                 (None, None) => format!("free {which}, held by {}", holders(reason)),
             }
         }
-        "counter" => {
-            let counter = reason.counter.clone().unwrap_or_default();
-            let name = counter_name(&counter);
-            let much = match &counter.short {
-                Some(short) => format!("at least {short} of counter {name}"),
-                None => format!("some of counter {name}"),
-            };
-            match awaited(&reason.holders) {
-                _ if reason.holders.is_empty() => return None,
-                Some(how) => format!("wait for {much}, held by {}: {how}", holders(reason)),
-                None => format!("free {much}, held by {}", holders(reason)),
-            }
-        }
+        "counter" => return of_counter(reason, missing),
         "taint" => {
             let taint = reason.taint.clone().unwrap_or_default();
             let rule = taint.rule.clone();
@@ -95,8 +95,21 @@ pub fn of_devices(reason: &Reason, missing: u64) -> Option<String> {
                 Some(rule) => format!("change DeviceTaintRule {rule}"),
                 None => format!("take the taint off {}", devices()),
             };
-            format!("tolerate {} in the request, or {off}", taint_text(&plain))
+            let mut text = format!("tolerate {} in the request, or {off}", taint_text(&plain));
+            let others = reason.also.iter();
+            for other in others.filter_map(|other| of_devices(other, other.count)) {
+                text += &format!("; besides, {other}");
+            }
+            text
         }
+        "pool-incomplete" if reason.have > reason.needed => format!(
+            "have the driver correct {}: its slices must be as many as their resourceSliceCount says",
+            if reason.pool.is_empty() {
+                "the pool"
+            } else {
+                &reason.pool
+            }
+        ),
         "pool-incomplete" => format!(
             "have the driver publish all slices of {}",
             if reason.pool.is_empty() {
@@ -127,6 +140,26 @@ pub fn of_devices(reason: &Reason, missing: u64) -> Option<String> {
     })
 }
 
+/// What has to be freed of a counter, if `missing` devices are needed.
+fn of_counter(reason: &Reason, missing: u64) -> Option<String> {
+    let counter = reason.counter.clone().unwrap_or_default();
+    let name = counter_name(&counter);
+    let needed = missing.min(reason.count.max(1));
+    let much = match &counter.short {
+        Some(_) if too_little(&counter, needed) => return at_most(&counter),
+        Some(short) => {
+            let all = short_of(&counter, needed).unwrap_or_else(|| short.clone());
+            format!("at least {all} of counter {name}")
+        }
+        None => format!("some of counter {name}"),
+    };
+    Some(match awaited(&reason.holders) {
+        _ if reason.holders.is_empty() => return None,
+        Some(how) => format!("wait for {much}, held by {}: {how}", holders(reason)),
+        None => format!("free {much}, held by {}", holders(reason)),
+    })
+}
+
 /// Which devices would have to become free for a request to get its devices with equal values.
 pub fn completing(claim: &Claim, request: &str) -> Option<String> {
     let covers =
@@ -149,6 +182,50 @@ pub fn completing_of(claim: &Claim, constraint: &Constraint, request: &str) -> O
         "{free}: then {} have equal {} ({})",
         constraint.needed, constraint.attribute, nearest.value
     ))
+}
+
+/// A whole number of units.
+fn whole(text: &str) -> Option<i128> {
+    let quantity = Quantity::parse(text)?;
+    let units = quantity.units();
+    (units.checked_mul(1000)? == quantity.milli_units()).then_some(units)
+}
+
+/// What several devices take of a counter.
+fn taken(counter: &Counter, devices: u64) -> Option<i128> {
+    whole(&counter.needed)?.checked_mul(i128::from(devices))
+}
+
+/// Whether the counter is not enough for these devices even if nobody else had any of it.
+fn too_little(counter: &Counter, devices: u64) -> bool {
+    let total = whole(&counter.total);
+    matches!((taken(counter, devices), total), (Some(taken), Some(total)) if taken > total)
+}
+
+/// For how many the whole counter is enough.
+fn at_most(counter: &Counter) -> Option<String> {
+    let most = whole(&counter.total)?.checked_div(whole(&counter.needed)?)?;
+    (most > 0).then(|| {
+        format!(
+            "first: ask for fewer devices (all of counter {}, {}, is enough for {most}), then see what is left",
+            counter_name(counter),
+            counter.total
+        )
+    })
+}
+
+/// What has to be freed of a counter for several devices.
+fn short_of(counter: &Counter, devices: u64) -> Option<String> {
+    let short = taken(counter, devices)?.checked_sub(whole(&counter.left)?)?;
+    let units = [("Ti", 40), ("Gi", 30), ("Mi", 20), ("Ki", 10)];
+    let mut fitting = units
+        .into_iter()
+        .filter(|(_, bits)| short % (1 << bits) == 0);
+    Some(match fitting.next() {
+        _ if devices < 2 => return None,
+        Some((suffix, bits)) => format!("{}{suffix}", short >> bits),
+        None => short.to_string(),
+    })
 }
 
 /// Claims that nobody uses, if all are such.

@@ -164,15 +164,31 @@ fn of_claim(need: &Need) -> Option<String> {
         }
         parts => join(parts, " and "),
     };
-    let constraints = need
-        .constraints
-        .iter()
-        .map(|constraint| format!("{} {}", how(constraint.distinct), constraint.attribute));
+    let constraints = need.constraints.iter().map(|constraint| {
+        let of = format!("{} {}", how(constraint.distinct), constraint.attribute);
+        of + &covered(need, constraint)
+    });
     let constraints: Vec<String> = constraints.collect();
     Some(match constraints.is_empty() {
         true => devices,
         false => format!("{devices} with {}", join(&constraints, " and ")),
     })
+}
+
+/// Which requests a constraint covers, if not all of them.
+fn covered(need: &Need, constraint: &ConstraintNeed) -> String {
+    let covers = |request: &RequestNeed| {
+        let parent = request.name.split('/').next();
+        let mut names = constraint.requests.iter();
+        names.any(|name| *name == request.name || parent == Some(name))
+    };
+    let all = need.requests.iter().all(covers);
+    let any = need.requests.iter().any(covers);
+    match (all || constraint.requests.is_empty(), any) {
+        (true, _) => String::new(),
+        (false, true) => format!(" of {}", join(&constraint.requests, " and ")),
+        (false, false) => " of no request that there is".to_owned(),
+    }
 }
 
 fn devices(request: &RequestNeed) -> String {

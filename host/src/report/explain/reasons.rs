@@ -46,7 +46,14 @@ pub fn of_claim(claim: &Claim, reason: &Reason) -> Phrase {
         }
         message => format!("{name}: {message}"),
     };
-    let pods = some_of(&reason.pods, SHOWN, reason.pods.len());
+    let pods = reason
+        .pods
+        .iter()
+        .map(|pod| match claim.standing.pods.get(pod) {
+            Some(fate) => format!("{pod}, which {}", fate.text()),
+            None => pod.clone(),
+        });
+    let pods = some_of(&pods.collect::<Vec<_>>(), SHOWN, reason.pods.len());
     Phrase::of(match reason.kind.as_str() {
         "claim-missing" => match &claim.claim {
             Some(_) => format!("{name} does not exist"),
@@ -67,7 +74,7 @@ pub fn of_claim(claim: &Claim, reason: &Reason) -> Phrase {
         "claim-elsewhere" => {
             let users = match reason.pods.as_slice() {
                 [] => String::new(),
-                [pod] => format!(", in use by pod {pod}"),
+                [_] => format!(", in use by pod {pods}"),
                 _ => format!(", in use by pods {pods}"),
             };
             let only = reason.nodes.strip_prefix("metadata.name in [");
@@ -127,6 +134,12 @@ pub fn of_devices(reason: &Reason) -> Phrase {
             let phrase = Phrase::of("in a pool that is incomplete");
             let number = |count: i64| u64::try_from(count).unwrap_or_default();
             match (reason.have, reason.needed) {
+                (Some(have), Some(needed)) if have > needed => phrase
+                    .text(" (")
+                    .number(number(have))
+                    .text(" slices published, and a resourceSliceCount of ")
+                    .number(number(needed))
+                    .text(")"),
                 (Some(have), Some(needed)) => phrase
                     .text(" (")
                     .number(number(have))
@@ -141,7 +154,7 @@ pub fn of_devices(reason: &Reason) -> Phrase {
             message => Phrase::of(format!("in an invalid pool: {message}")),
         },
         "taint" => match &reason.taint {
-            Some(taint) => Phrase::of(format!("tainted {}", taint_text(taint))),
+            Some(taint) => also(Phrase::of(format!("tainted {}", taint_text(taint))), reason),
             None => Phrase::of("tainted"),
         },
         "in-use" => Phrase::of("in use"),
@@ -156,6 +169,21 @@ pub fn of_devices(reason: &Reason) -> Phrase {
         },
         "constraint-alone" => Phrase::of(format!("without {}", attribute(reason))),
         _ => unknown(reason),
+    }
+}
+
+/// What else keeps these devices from the request.
+fn also(phrase: Phrase, reason: &Reason) -> Phrase {
+    let others = reason.also.iter().map(|other| {
+        Phrase::of("also ")
+            .number(other.count)
+            .text(" ")
+            .then(of_devices(other))
+    });
+    let others = Phrase::joined(others, ", ");
+    match others.is_empty() {
+        true => phrase,
+        false => phrase.text(" (").then(others).text(")"),
     }
 }
 

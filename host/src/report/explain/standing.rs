@@ -47,6 +47,8 @@ pub struct Standing {
 /// Looks all holders of a document up.
 pub fn look_up(document: &mut Document, cluster: &Cluster) {
     for claim in &mut document.claims {
+        let own = claim.claim.as_deref();
+        claim.standing = own.and_then(|own| of(own, cluster)).unwrap_or_default();
         let requests = claim.requests.iter_mut();
         let reasons = requests.flat_map(|request| &mut request.reasons);
         let nearest = claim
@@ -64,15 +66,17 @@ pub fn look_up(document: &mut Document, cluster: &Cluster) {
 }
 
 fn of_reason(reason: &mut Reason, cluster: &Cluster) {
-    for holder in &mut reason.holders {
+    let others = reason.also.iter_mut();
+    let holders = others.flat_map(|other| &mut other.holders);
+    for holder in reason.holders.iter_mut().chain(holders) {
         if !holder.in_flight {
-            holder.standing = of(holder, cluster).unwrap_or_default();
+            holder.standing = of(&holder.claim, cluster).unwrap_or_default();
         }
     }
 }
 
-fn of(holder: &Holder, cluster: &Cluster) -> Option<Standing> {
-    let (namespace, name) = holder.claim.split_once('/')?;
+fn of(claim: &str, cluster: &Cluster) -> Option<Standing> {
+    let (namespace, name) = claim.split_once('/')?;
     let claim = &cluster.entry(&Kind::new(CLAIM), namespace, name)?.object;
     let reserved = claim.value().pointer("/status/reservedFor");
     let reserved = reserved

@@ -9,11 +9,11 @@ use crate::report::{ClaimReport, PodReport, Verdict};
 use crate::scheduler::outcome::Ended;
 
 use super::ahead::AheadReport;
-use super::document::Document;
 use super::groups::Group;
 use super::needs::{self, Need};
 use super::node::View;
 use super::phrase::{Phrase, counted, some_of};
+use super::reach;
 
 /// How many groups of nodes the sentence names.
 const GROUPS: usize = 3;
@@ -178,7 +178,7 @@ fn refused(facts: &Facts<'_>, report: Option<&PodReport>) -> Vec<String> {
         subject(facts),
         because(facts, report, &causes)
     )];
-    sentences.extend(unreached(facts));
+    sentences.extend(reach::unreached(facts).or_else(|| reach::no_slices(facts)));
     sentences
 }
 
@@ -205,25 +205,6 @@ fn would_do(facts: &Facts<'_>) -> String {
         [] => "a node was found".to_owned(),
         some => format!("{} would do", some_of(some, NAMES, some.len())),
     }
-}
-
-/// Drivers whose slices are for nodes that are not there.
-fn unreached(facts: &Facts<'_>) -> Option<String> {
-    let documents = facts.views.iter().map(|view| view.document.as_ref());
-    let documents = documents.collect::<Option<Vec<_>>>()?;
-    let (first, rest) = documents.split_first()?;
-    let slices = first.unreachable.iter().find(|slices| {
-        let is_lost = |document: &&Document| {
-            let mut others = document.unreachable.iter();
-            others.any(|other| other.driver == slices.driver && other.cause == "other-node")
-        };
-        let is_known = facts.views.iter().any(|view| view.name == slices.nodes);
-        slices.cause == "other-node" && !is_known && rest.iter().all(is_lost)
-    })?;
-    Some(format!(
-        "No node here reaches driver {}: its slice {} is for node {}, which is not in the input.",
-        slices.driver, slices.example, slices.nodes
-    ))
 }
 
 /// Which nodes do not have that, and why.
@@ -455,6 +436,11 @@ fn ahead(facts: &Facts<'_>) -> Option<String> {
         .collect();
     let all = facts.ahead.len();
     let names = some_of(&names, NAMES, all);
+    let of_class = |ahead: &AheadReport| ahead.wants.iter().any(|want| want.starts_with("class "));
+    let same = match facts.ahead.iter().all(of_class) {
+        true => "the same class",
+        false => "the same class or driver",
+    };
     if facts.answer.after_queue {
         let placed = |earlier: &&Earlier| {
             let ended = earlier.outcome.as_ref().map(|outcome| &outcome.ended);
@@ -468,19 +454,19 @@ fn ahead(facts: &Facts<'_>) -> Option<String> {
             placed => format!("{placed} were"),
         };
         let those = match all {
-            1 => "the one that wants",
-            _ => "those that want",
+            1 => "the one that asks for",
+            _ => "those that ask for",
         };
         return Some(format!(
-            "Of {queue} ahead of it in the queue {placed} placed first; {those} the same devices: {names}."
+            "Of {queue} ahead of it in the queue {placed} placed first; {those} {same}: {names}."
         ));
     }
     Some(match all {
         1 => format!(
-            "1 pod ahead of it in the queue wants the same devices ({names}); --after-queue places it first."
+            "1 pod ahead of it in the queue asks for {same} ({names}); --after-queue places it first."
         ),
         _ => format!(
-            "{all} pods ahead of it in the queue want the same devices ({names}); --after-queue places them first."
+            "{all} pods ahead of it in the queue ask for {same} ({names}); --after-queue places them first."
         ),
     })
 }

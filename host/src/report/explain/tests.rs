@@ -13,6 +13,7 @@ use crate::plugin::{Code, Status};
 use crate::queue::Rejection;
 use crate::report::table::Colour;
 
+mod remedies;
 mod sentences;
 
 const PLUGIN: &str = "DynamicResources";

@@ -105,6 +105,11 @@ fn of_group(group: &GroupReport) -> Vec<String> {
     if lines.len() > LINES {
         lines.truncate(LINES);
         if let Some(last) = lines.last_mut() {
+            // The dots are to fit as well.
+            while last.chars().count() + 4 > room {
+                let end = last.rfind(' ').unwrap_or(0);
+                last.truncate(end);
+            }
             *last += " ...";
         }
     }

@@ -104,6 +104,14 @@ impl<'d> Asked<'d> {
                 asked.claim.clone_from(&claim.name);
                 asked.request.clone_from(&concerned.request);
                 asked.label = label;
+                // Of alternatives the one that alone could be had, one by one, is meant.
+                let could = asked.requests.iter().filter(|one| one.missing == 0);
+                if let [could] = could.copied().collect::<Vec<_>>().as_slice()
+                    && could.name != concerned.request
+                {
+                    asked.label = context.label(claim, &could.name);
+                    asked.requests = vec![*could];
+                }
             }
         }
         asked
@@ -258,16 +266,21 @@ fn fix(together: &Together, asked: &Asked<'_>, context: &Context<'_>) -> String 
             .map_or(1, |most| together.needed.saturating_sub(most));
         let reasons = asked.requests.iter().flat_map(|request| &request.reasons);
         let in_use = reasons.filter(|reason| reason.kind == "in-use" && !context.is_own(reason));
+        // Freeing them does not help where all of them together are too few.
         ways.extend(
             in_use
                 .take(1)
+                .filter(|one| one.count >= missing)
                 .filter_map(|one| fixes::of_devices(one, missing)),
         );
     }
     if let (Some(most @ 1..), [_]) = (together.most, asked.names.as_slice()) {
         ways.push(format!("ask for at most {most}"));
     } else if ways.is_empty() {
-        ways.push("ask for fewer devices".to_owned());
+        ways.push(match (together.most, asked.names.len()) {
+            (Some(most @ 1..), 2..) => format!("ask for at most {most} devices in all"),
+            _ => "ask for fewer devices".to_owned(),
+        });
     }
     ways.join(", or ")
 }
