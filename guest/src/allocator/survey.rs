@@ -276,6 +276,33 @@ impl Survey {
         }
     }
 
+    /// What keeps a tainted device from a request beside the taint that was told: other taints, and that it is in use.
+    pub(crate) fn beside(
+        &self,
+        question: &Question,
+        position: usize,
+        told: usize,
+        inventory: &Inventory,
+    ) -> Vec<Fate> {
+        let Ok(request) = &question.request else {
+            return Vec::new();
+        };
+        let tolerates = |taint: &DeviceTaint| {
+            let mut tolerations = request.tolerations.iter();
+            tolerations.any(|toleration| toleration.tolerates(taint))
+        };
+        let taints = self.taints_of(position).iter().enumerate();
+        let mut fates: Vec<Fate> = taints
+            .filter(|(index, taint)| *index != told && !tolerates(taint))
+            .map(|(index, _)| Fate::Taint(index))
+            .collect();
+        let device = self.pools.candidates[position].device;
+        if !request.admin && inventory.is_held(device, self.admin_holds) {
+            fates.push(Fate::InUse);
+        }
+        fates
+    }
+
     fn sum_up(&self, request: &Request, answer: &mut Answer, profile: &Profile) {
         let fates = &answer.fates;
         answer.matching = fates.iter().filter(|fate| fate.matches()).count();

@@ -207,6 +207,8 @@ pub struct Reason {
     pub pods: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gate: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub also: Vec<Reason>,
 }
 
 impl Reason {

@@ -15,6 +15,8 @@ use super::words;
 
 /// Devices that a reason names: all of a slice.
 const MOST_DEVICES: usize = 128;
+/// Reasons that are told beside one.
+const MOST_BESIDE: usize = 8;
 /// Reasons that differ in more than type and index.
 const MOST_KINDS: usize = 32;
 
@@ -97,7 +99,10 @@ impl Telling<'_> {
         }
         let mut reasons: Vec<Reason> = groups
             .iter()
-            .map(|(key, positions)| self.reason(claim, question, answer, key, positions))
+            .map(|(key, positions)| Reason {
+                also: self.beside(question, answer, key, positions),
+                ..self.reason(claim, question, answer, key, positions)
+            })
             .collect();
         reasons.extend(in_all(question, answer, self));
         Request {
@@ -163,6 +168,55 @@ impl Telling<'_> {
         })
     }
 
+    /// What else keeps tainted devices from a request.
+    fn beside(
+        &mut self,
+        question: &Question,
+        answer: &Answer,
+        key: &Key,
+        positions: &[usize],
+    ) -> Vec<Reason> {
+        let mut groups: BTreeMap<Key, (Fate, Vec<usize>)> = BTreeMap::new();
+        for &position in positions {
+            let Fate::Taint(told) = answer.fates[position] else {
+                continue;
+            };
+            if self.is_brief || key.kind != Kind::Taint {
+                break;
+            }
+            for fate in self.survey.beside(question, position, told, self.inventory) {
+                let Some(key) = self.key(question, position, &fate) else {
+                    continue;
+                };
+                if groups.len() < MOST_BESIDE || groups.contains_key(&key) {
+                    let group = groups.entry(key).or_insert((fate, Vec::new()));
+                    group.1.push(position);
+                }
+            }
+        }
+        let told = groups.values().map(|(fate, positions)| match fate {
+            Fate::Taint(index) => self.tainted(*index, positions),
+            _ => self.in_use(positions),
+        });
+        told.collect()
+    }
+
+    /// Devices whose taint with this number is the same.
+    fn tainted(&self, index: usize, positions: &[usize]) -> Reason {
+        let taint = self.survey.taints_of(positions[0]).get(index);
+        Reason {
+            count: Some(positions.len()),
+            devices: self.devices(positions),
+            taint: taint.map(|taint| Taint {
+                key: words::name(&taint.key),
+                value: words::name(&taint.value),
+                effect: taint.effect.name(),
+                rule: self.rule(positions[0], taint).map(words::name),
+            }),
+            ..Reason::new(Kind::Taint.name())
+        }
+    }
+
     fn refusing(&mut self, expression: &Arc<str>, position: usize, failed: bool) -> Option<usize> {
         if self.is_brief {
             return None;
@@ -208,15 +262,7 @@ impl Telling<'_> {
                 self.selector(&mut reason, question, *index, key, positions);
             }
             (Kind::PoolIncomplete | Kind::PoolInvalid, _) => reason.pool = Some(self.pool(first)),
-            (_, Fate::Taint(index)) => {
-                let taint = &self.survey.taints_of(first)[*index];
-                reason.taint = Some(Taint {
-                    key: words::name(&taint.key),
-                    value: words::name(&taint.value),
-                    effect: taint.effect.name(),
-                    rule: self.rule(first, taint).map(words::name),
-                });
-            }
+            (_, Fate::Taint(index)) => reason = self.tainted(*index, positions),
             (Kind::InUse, _) => reason = self.in_use(positions),
             (_, Fate::Counter(counter, _)) => {
                 let needed = positions

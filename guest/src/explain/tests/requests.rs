@@ -80,6 +80,31 @@ fn in_use_by_whom() {
 }
 
 #[test]
+fn all_taints_of_a_device_and_who_holds_it() {
+    let mut devices = gpus(1);
+    let taint = |key: &str| json!({"key": key, "effect": "NoSchedule"});
+    devices[0]["taints"] = json!([taint("a"), taint("b")]);
+    let used = claim("one", json!([request("r", 1, &[])]));
+    let used = allocated(used, &["gpu.example.com/a/d0"], &["x"]);
+    let answer = asking(
+        json!([request("r", 1, &[])]),
+        vec![slice("a", devices), used],
+    )
+    .explain(CURRENT, "n1");
+    let told = reasons(&answer);
+    let device = "gpu.example.com/a/d0";
+    let tainted = |key: &str| {
+        json!({"type": "taint", "count": 1, "devices": [device],
+            "taint": {"key": key, "value": "", "effect": "NoSchedule"}})
+    };
+    let mut first = tainted("a");
+    first["also"] = json!([tainted("b"),
+        {"type": "in-use", "count": 1, "devices": [device], "holders": [
+            {"claim": "ns/one", "count": 1, "inFlight": false, "pods": ["ns/x"]}]}]);
+    assert_eq!(told[0], first);
+}
+
+#[test]
 fn taints_of_slices_and_of_rules() {
     let mut devices = gpus(3);
     devices[0]["taints"] = json!([{"key": "broken", "value": "yes", "effect": "NoExecute"}]);
