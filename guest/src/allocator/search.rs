@@ -446,8 +446,8 @@ impl<S: Selectors> Search<'_, '_, S> {
         )
     }
 
-    #[inline]
     /// Counts a device that is visited; as more than one, if the claim has far more constraints than the API allows.
+    #[inline]
     fn visit(&mut self, want: Want) -> Result<(), Halt> {
         let constraints = self.plan.constraints_of(want.request as usize).len();
         let cost = if constraints > FURTHEST {
