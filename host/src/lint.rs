@@ -12,6 +12,7 @@ mod text;
 mod tolerations;
 mod versions;
 mod workloads;
+mod yaml_flow;
 mod yaml_slips;
 
 use std::collections::HashMap;
@@ -117,11 +118,7 @@ impl Subject {
         }
     }
 
-    /// Whether both name one object. Without a namespace it is in `default`, if its kind has namespaces.
-    pub fn is(&self, other: &Self) -> bool {
-        self.key() == other.key()
-    }
-
+    /// Equal for both names of one object: without a namespace it is in `default`.
     fn key(&self) -> [&str; 3] {
         [&self.kind, without_default(&self.namespace), &self.name]
     }

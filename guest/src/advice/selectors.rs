@@ -6,8 +6,9 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::causes::causes;
-use super::claims::{LONGEST_EXPRESSION, Place};
+use super::claims::Place;
 use super::findings::{Findings, count};
+use super::limits::LONGEST_EXPRESSION;
 use super::pools::Gaps;
 use super::published::Published;
 use super::remedies;
@@ -153,6 +154,17 @@ impl<'a> Selectors<'a> {
             stake,
             is_needed,
         });
+    }
+
+    /// Drivers that some expression names.
+    pub(super) fn drivers(&self) -> BTreeSet<String> {
+        let programs = self
+            .programs
+            .iter()
+            .filter_map(|program| program.as_ref().ok());
+        programs
+            .flat_map(|program| program.drivers().into_iter().map(str::to_owned))
+            .collect()
     }
 
     fn expressions(&mut self, selectors: &[DeviceSelector]) -> Vec<usize> {

@@ -324,10 +324,11 @@ impl<'a> Collector<'a> {
                 }));
             }
             None => {
-                let message = format!(
-                    "{} without metadata.name; give it a name",
-                    header.kind.short()
-                );
+                let what_to_do = match name_meant(&map) {
+                    Some(key) => format!(": key metadata.{key} is not known; write name"),
+                    None => "; give it a name".to_owned(),
+                };
+                let message = format!("{} without metadata.name{what_to_do}", header.kind.short());
                 let message = self.numbered(&origin, message);
                 return self.refuse(&header.kind, &origin, message);
             }
@@ -378,6 +379,16 @@ impl Nameless {
         };
         named(id, self.origin, self.value)
     }
+}
+
+/// The key of the metadata that was meant as `name`.
+fn name_meant(map: &Map<String, Value>) -> Option<&str> {
+    let is_near = |key: &&String| {
+        let letters = "name".chars().filter(|letter| key.contains(*letter));
+        letters.count() >= 3 && (3..=5).contains(&key.len())
+    };
+    let mut keys = map.get("metadata")?.as_object()?.keys();
+    keys.find(is_near).map(String::as_str)
 }
 
 fn named(id: ObjectRef, origin: Origin, value: Value) -> Candidate {
