@@ -179,7 +179,11 @@ impl Report {
             }
         }
         consequences::remove(&mut findings, &places.broken);
-        let key = |finding: &Finding| (finding.object.clone(), natural(&finding.path));
+        // Those of several pods of one workload are the same.
+        let key = |finding: &Finding| {
+            let place = (finding.object.clone(), natural(&finding.path));
+            (place, finding.message.clone())
+        };
         findings.sort_by_cached_key(key);
         findings.dedup();
         let count = |severity| {

@@ -206,7 +206,8 @@ fn class_exists(
             "set deviceClassName",
         );
     }
-    if around.classes.contains(name) {
+    // That it is no name is told by itself.
+    if around.classes.contains(name) || Syntax::Subdomain.wrong(name).is_some() {
         return;
     }
     let classes = || around.classes.iter().copied();

@@ -123,6 +123,9 @@ fn slice(slice: &ResourceSlice, profile: &Profile, nodes: &BTreeSet<&str>, about
         );
     }
     reach(&slice.reach, nodes, about);
+    for (i, device) in slice.devices.iter().enumerate() {
+        named_twice(device, &slice.driver, i, about);
+    }
     let devices = slice.devices.iter().enumerate();
     for (i, _) in devices.filter(|(_, device)| !device.usable) {
         about.lacking(
@@ -152,6 +155,32 @@ fn reach(reach: &Reach, nodes: &BTreeSet<&str>, about: &mut About<'_>) {
             "set one of nodeName, nodeSelector, allNodes and perDeviceNodeSelection",
         ),
         _ => {}
+    }
+}
+
+/// A name without a domain is in that of the driver.
+fn named_twice(device: &Device, driver: &str, i: usize, about: &mut About<'_>) {
+    let names = |field| match field {
+        "attributes" => device.attributes.iter().map(|(name, _)| name).collect(),
+        _ => device
+            .capacity
+            .iter()
+            .map(|(name, _)| name)
+            .collect::<Vec<_>>(),
+    };
+    for field in ["attributes", "capacity"] {
+        let names = names(field);
+        let full = names.iter().filter(|name| name.starts_with(driver));
+        for name in full {
+            let short = name[driver.len()..].strip_prefix('/');
+            if short.is_some_and(|short| names.iter().any(|name| &***name == short)) {
+                about.warning(
+                    format!("spec.devices[{i}].{field}[{name}]"),
+                    format!("{name} is there a second time, without the driver's domain"),
+                    "keep one of them",
+                );
+            }
+        }
     }
 }
 

@@ -17,6 +17,8 @@ use crate::cel::{Environment, Program, malformed};
 use crate::host::ObjectRef;
 use crate::profile::Profile;
 
+mod wanted;
+
 /// What all evaluations of one answer may cost, in units of CEL: a few seconds. Devices behind that are not tried.
 const MOST_COST: u64 = 200_000_000;
 /// What an evaluation costs beside that.
@@ -74,6 +76,8 @@ struct Site<'a> {
     stake: Stake,
     /// A claim waits for what is selected here.
     is_needed: bool,
+    /// Devices that are wanted; 0 if that is not to be told.
+    count: usize,
 }
 
 /// An expression at its place, and what came of it.
@@ -124,6 +128,7 @@ impl<'a> Selectors<'a> {
             class: None,
             stake: Stake::Class,
             is_needed: false,
+            count: 0,
         });
     }
 
@@ -153,6 +158,7 @@ impl<'a> Selectors<'a> {
             class: class.map(|_| place.exact.device_class_name.as_str()),
             stake,
             is_needed,
+            count: usize::try_from(place.exact.count).unwrap_or_default(),
         });
     }
 
@@ -276,6 +282,7 @@ impl<'a> Selectors<'a> {
                 };
                 self.one(&expression, published, gaps, findings);
             }
+            self.too_many(site, published, gaps, findings);
         }
         self.alternatives(published, gaps, findings);
     }
@@ -308,6 +315,7 @@ impl<'a> Selectors<'a> {
         let is_error = site.stake == Stake::Allocation && self.is_hopeless(site, published, gaps);
         match is_error {
             true => about.error(path, message, remedy),
+            false if self.is_elsewhere(site, published) => about.hint(path, message, remedy),
             false => about.warning(path, message, remedy),
         }
     }

@@ -51,11 +51,13 @@ fn path_in(message: &str) -> &str {
         Some((_, rest)) => (rest.trim_start_matches(": "), "metadata.name"),
         None => (message, ""),
     };
-    let message = message.strip_prefix("key ").unwrap_or(message);
+    let key = message.strip_prefix("key ");
+    let is_key = key.is_some();
+    let message = key.unwrap_or(message);
     let first = message.split(' ').next().unwrap_or_default();
     let root = first.split(['.', '[']).next().unwrap_or_default();
     let roots = ["apiversion", "kind", "metadata", "spec", "status"];
-    match roots.contains(&root.to_ascii_lowercase().as_str()) {
+    match is_key || roots.contains(&root.to_ascii_lowercase().as_str()) {
         true => first.trim_end_matches(':'),
         false => nameless,
     }

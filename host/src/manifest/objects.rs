@@ -324,10 +324,7 @@ impl<'a> Collector<'a> {
                 }));
             }
             None => {
-                let what_to_do = match name_meant(&map) {
-                    Some(key) => format!(": key metadata.{key} is not known; write name"),
-                    None => "; give it a name".to_owned(),
-                };
+                let what_to_do = name_meant(&map).unwrap_or_else(|| "; give it a name".to_owned());
                 let message = format!("{} without metadata.name{what_to_do}", header.kind.short());
                 let message = self.numbered(&origin, message);
                 return self.refuse(&header.kind, &origin, message);
@@ -381,14 +378,24 @@ impl Nameless {
     }
 }
 
-/// The key of the metadata that was meant as `name`.
-fn name_meant(map: &Map<String, Value>) -> Option<&str> {
-    let is_near = |key: &&String| {
-        let letters = "name".chars().filter(|letter| key.contains(*letter));
-        letters.count() >= 3 && (3..=5).contains(&key.len())
+/// What to do if `metadata` or its `name` is misspelled.
+fn name_meant(map: &Map<String, Value>) -> Option<String> {
+    let near = |map: &Map<String, Value>, meant: &str| {
+        let is_near = |key: &&String| {
+            let letters = meant.chars().filter(|letter| key.contains(*letter));
+            key.len().abs_diff(meant.len()) <= 1 && letters.count() + 1 >= meant.len()
+        };
+        map.keys().find(is_near).cloned()
     };
-    let mut keys = map.get("metadata")?.as_object()?.keys();
-    keys.find(is_near).map(String::as_str)
+    let Some(metadata) = map.get("metadata") else {
+        let key = near(map, "metadata")?;
+        return Some(format!(
+            ": key {} is not known; write metadata",
+            brief(&key)
+        ));
+    };
+    let key = near(metadata.as_object()?, "name")?;
+    Some(format!(": key metadata.{key} is not known; write name"))
 }
 
 fn named(id: ObjectRef, origin: Origin, value: Value) -> Candidate {

@@ -80,6 +80,11 @@ fn of_names_and_levels() {
         ["without metadata.name", "write name"],
     );
     one(
+        &format!("{CLAIM}metdata: {{name: c}}\nspec: {{devices: {{{REQUESTS}}}}}\n"),
+        ["error", "ResourceClaim", "metdata"],
+        ["without metadata.name", "write metadata"],
+    );
+    one(
         &format!("{CLAIM}metadata: {{labels: {{}}}}\nspec: {{devices: {{{REQUESTS}}}}}\n"),
         ["error", "ResourceClaim", "metadata.name"],
         ["without metadata.name", "give it a name"],
@@ -115,6 +120,78 @@ fn of_names_and_levels() {
         "apiVersion: resource.k8s.io/v1beta2\nkind: DeviceTaintRule\nmetadata: {name: r}\nspec: {deviceSelector: {driver: gpu.example.com}, taint: {key: k, efect: NoExecute}}\n",
         ["error", "DeviceTaintRule r", "spec.taint.efect"],
         ["unknown field", "write \"effect\""],
+    );
+}
+
+#[test]
+fn of_how_many_devices_there_are() {
+    let claim = |count: usize| {
+        format!(
+            "{CLAIM}metadata: {{name: c}}\nspec: {{devices: {{requests: [{{name: r, exactly: {{deviceClassName: gpu, count: {count}}}}}]}}}}\n"
+        )
+    };
+    assert!(with_base(&claim(1)).is_empty());
+    one(
+        &claim(2),
+        [
+            "warning",
+            "ResourceClaim default/c",
+            "spec.devices.requests[0].exactly.count",
+        ],
+        ["is for 2 devices, and 1 of the 1 device published", "fewer"],
+    );
+    // More slices may come.
+    let incomplete = format!("{BASE}{}", claim(2)).replace("SliceCount: 1", "SliceCount: 2");
+    let found = lint(&incomplete, &[]);
+    assert!(
+        found.iter().all(|found| !found.path.ends_with("count")),
+        "{found:#?}"
+    );
+}
+
+#[test]
+fn of_one_attribute_with_two_names() {
+    let input = |name: &str| {
+        BASE.replace(
+            "{model: {string: A100}}",
+            &format!("{{model: {{string: A100}}, {name}: {{string: A100}}}}"),
+        )
+    };
+    let told = |name: &str| {
+        let found = lint(&input(name), &[]);
+        found
+            .into_iter()
+            .map(|found| found.path)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(
+        told("gpu.example.com/model"),
+        ["spec.devices[0].attributes[gpu.example.com/model]"]
+    );
+    assert_eq!(told("other.example.com/model"), [""; 0]);
+}
+
+/// Classes for devices of other clusters are common; a claim that waits for one is another matter.
+#[test]
+fn of_classes_without_devices() {
+    let class = "apiVersion: resource.k8s.io/v1\nkind: DeviceClass\nmetadata: {name: nic}\nspec: {selectors: [{cel: {expression: \"device.driver == 'nic.example.com'\"}}]}\n---\n";
+    let requests = "devices: {requests: [{name: r, exactly: {deviceClassName: nic}}]}";
+    let template =
+        "apiVersion: resource.k8s.io/v1\nkind: ResourceClaimTemplate\nmetadata: {name: t}\n";
+    assert!(
+        with_base(&format!(
+            "{class}{template}spec: {{spec: {{{requests}}}}}\n"
+        ))
+        .is_empty()
+    );
+    one(
+        &format!("{class}{CLAIM}metadata: {{name: c}}\nspec: {{{requests}}}\n"),
+        [
+            "warning",
+            "ResourceClaim default/c",
+            "spec.devices.requests[0].exactly.deviceClassName",
+        ],
+        ["DeviceClass nic selects none", "another class"],
     );
 }
 
