@@ -12,6 +12,7 @@ mod json;
 mod kinds;
 mod names;
 mod objects;
+mod outline;
 mod parallel;
 mod problems;
 mod salvage;

@@ -7,6 +7,7 @@ use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor}
 use serde_json::{Map, Value};
 
 use super::error::InputError;
+use super::outline::Item;
 use super::tree::{Tree, TreeVisitor, insert_once};
 use super::{json, parallel, yaml};
 
@@ -21,7 +22,7 @@ pub(super) struct Document {
     /// Line where its content starts, from 1.
     pub line: usize,
     /// Content.
-    pub top: Top<(Value, usize)>,
+    pub top: Top<(Item, usize)>,
 }
 
 /// The top level of a document. `I` is an entry of `items`, in a form that still tells its line.

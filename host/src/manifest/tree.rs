@@ -38,9 +38,7 @@ impl<'de> Visitor<'de> for TreeVisitor {
     }
 
     fn visit_f64<E: Error>(self, value: f64) -> Result<Value, E> {
-        let number = Number::from_f64(value)
-            .ok_or_else(|| E::custom(format_args!("{value} is not a JSON number")))?;
-        Ok(Value::Number(number))
+        finite(value).map(Value::Number)
     }
 
     fn visit_str<E>(self, value: &str) -> Result<Value, E> {
@@ -130,7 +128,13 @@ pub(super) fn insert_once<E: Error>(
     }
 }
 
-fn duplicate<E: Error>(key: &str) -> E {
+/// A number as JSON has it.
+pub(super) fn finite<E: Error>(value: f64) -> Result<Number, E> {
+    Number::from_f64(value).ok_or_else(|| E::custom(format_args!("{value} is not a JSON number")))
+}
+
+/// The error for a key that comes twice.
+pub(super) fn duplicate<E: Error>(key: &str) -> E {
     E::custom(format_args!("duplicate key {key:?}"))
 }
 
