@@ -17,7 +17,6 @@ mod parallel;
 mod problems;
 mod salvage;
 mod source;
-mod tree;
 mod yaml;
 
 use std::io::Read;

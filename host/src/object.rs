@@ -6,6 +6,10 @@ use std::sync::{Arc, OnceLock};
 
 use serde_json::{Map, Value};
 
+pub(crate) mod tree;
+
+use tree::Tree;
+
 /// Kind and API group as `Kind.group`; the core group has no suffix. The contract's `kind`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Kind(Arc<str>);
@@ -206,7 +210,7 @@ impl Object {
                 .bytes
                 .get()
                 .and_then(|bytes| serde_json::from_slice(bytes).ok())
-                .unwrap_or_default()
+                .map_or(Value::Null, |Tree(value)| value)
         })
     }
 

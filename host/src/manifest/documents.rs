@@ -8,8 +8,8 @@ use serde_json::{Map, Value};
 
 use super::error::InputError;
 use super::outline::Item;
-use super::tree::{Tree, TreeVisitor, insert_once};
 use super::{json, parallel, yaml};
+use crate::object::tree::{Tree, TreeVisitor, insert_once};
 
 /// Deepest nesting of mappings and lists. API objects stay far below; both parsers recurse.
 pub(super) const MAX_DEPTH: usize = 64;

@@ -9,7 +9,7 @@ use super::error::InputError;
 use super::outline::Item;
 use super::parallel;
 use super::source::count_lines;
-use super::tree::type_name;
+use crate::object::tree::type_name;
 
 /// Whether a text starts like a mapping or a list of JSON.
 pub(super) fn may_be_json(text: &str) -> bool {

@@ -12,7 +12,7 @@ use super::kinds;
 use super::outline::{Item, Outline};
 use super::problems::{brief, problem_of, with_short_name};
 use super::salvage;
-use super::tree::type_name;
+use crate::object::tree::type_name;
 use crate::object::{Kind, NotAnObject, Object, ObjectRef};
 
 /// How deep a List may stand in a List.

@@ -11,8 +11,8 @@ use serde::ser::Serialize;
 use serde_json::{Map, Value};
 
 use super::kinds::needed_by_host;
-use super::tree::{Tree, TreeVisitor, duplicate, finite, insert_once};
 use crate::object::Kind;
+use crate::object::tree::{Tree, TreeVisitor, duplicate, finite, insert_once};
 
 /// An entry of a list of objects.
 #[derive(Debug)]
@@ -40,7 +40,9 @@ impl Item {
         match self {
             Self::Tree(value) => value,
             // This was written from what a parser gave.
-            Self::Outline(outline) => serde_json::from_slice(&outline.json).unwrap_or_default(),
+            Self::Outline(outline) => {
+                serde_json::from_slice(&outline.json).map_or(Value::Null, |Tree(value)| value)
+            }
         }
     }
 }

@@ -1,7 +1,7 @@
 use serde_json::{Value, json};
 
 use super::{Item, Outline};
-use crate::manifest::tree::Tree;
+use crate::object::tree::Tree;
 
 fn outline(text: &str) -> Outline {
     match serde_json::from_str(text) {
