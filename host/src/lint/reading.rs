@@ -106,10 +106,7 @@ pub fn mixed_versions(objects: &[Object]) -> Vec<Finding> {
     // Not every kind is in every version: its own may be the only one that there is.
     let is_elsewhere = |object: &&Object| !PARTIAL.contains(&object.id().kind.short());
     for object in objects.iter().filter(is_elsewhere) {
-        if let Some((group, version)) = object
-            .text("/apiVersion")
-            .and_then(|text| text.split_once('/'))
-        {
+        if let Some((group, version)) = object.api_version().split_once('/') {
             groups
                 .entry(group)
                 .or_default()
