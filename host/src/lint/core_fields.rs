@@ -209,12 +209,13 @@ pub(super) fn check(object: &Object) -> Vec<Finding> {
         },
         found: Vec::new(),
     };
-    let value = object.value();
     let is_cron_job = kind.as_str() == "CronJob.batch";
     let is_workload = is_cron_job || crate::workloads::is_workload(kind);
     if !is_workload && !["Pod", "Node"].contains(&kind.as_str()) {
         return walk.found;
     }
+    // A tree is made of an object that is looked into, and of no other.
+    let value = object.value();
     walk.keys(value, "", ROOT);
     walk.metadata(&value["metadata"], "metadata");
     let spec = &value["spec"];
