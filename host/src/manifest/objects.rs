@@ -327,10 +327,8 @@ impl<'a> Collector<'a> {
                 }));
             }
             None => {
-                let message = format!(
-                    "{} without metadata.name; give it a name",
-                    header.kind.short()
-                );
+                let what_to_do = name_meant(&map).unwrap_or_else(|| "; give it a name".to_owned());
+                let message = format!("{} without metadata.name{what_to_do}", header.kind.short());
                 let message = self.numbered(&origin, message);
                 return self.refuse(&header.kind, &origin, message);
             }
@@ -412,6 +410,26 @@ impl Nameless {
         };
         named(id, self.origin, Object::from_value(self.value))
     }
+}
+
+/// What to do if `metadata` or its `name` is misspelled.
+fn name_meant(map: &Map<String, Value>) -> Option<String> {
+    let near = |map: &Map<String, Value>, meant: &str| {
+        let is_near = |key: &&String| {
+            let letters = meant.chars().filter(|letter| key.contains(*letter));
+            key.len().abs_diff(meant.len()) <= 1 && letters.count() + 1 >= meant.len()
+        };
+        map.keys().find(is_near).cloned()
+    };
+    let Some(metadata) = map.get("metadata") else {
+        let key = near(map, "metadata")?;
+        return Some(format!(
+            ": key {} is not known; write metadata",
+            brief(&key)
+        ));
+    };
+    let key = near(metadata.as_object()?, "name")?;
+    Some(format!(": key metadata.{key} is not known; write name"))
 }
 
 /// An object of which `map` is the top level.
