@@ -73,6 +73,7 @@ pub struct Cluster {
     random: fastrand::Rng,
     logs: Logs,
     page: PageLimit,
+    defaults: bool,
 }
 
 impl Cluster {
@@ -96,25 +97,36 @@ impl Cluster {
             random: fastrand::Rng::with_seed(settings.seed),
             logs: Logs::new(settings.log_level),
             page: settings.page,
+            defaults: settings.defaults,
         }
     }
 
     /// Another cluster with the same objects, and nothing of what else happened here.
     #[must_use]
     pub fn copy(&self) -> Self {
+        self.copy_with(self.objects().cloned().collect())
+    }
+
+    /// Another cluster of this kind, with other objects.
+    #[must_use]
+    pub fn copy_with(&self, objects: Vec<Object>) -> Self {
         let mut copy = Self::new(Settings {
             start: self.clock(),
-            log_level: LogLevel::Info,
             page: self.page,
             classic_driver: self.driver.is_some(),
+            defaults: self.defaults,
             ..Settings::default()
         });
-        let caches = self.caches.values();
-        let objects = caches.flat_map(|cache| cache.entries().map(|entry| entry.object.clone()));
-        copy.load(objects.collect());
+        copy.load(objects);
         copy.run_claim_controller();
         copy.deliver();
         copy
+    }
+
+    /// All objects in the caches, kind by kind.
+    pub fn objects(&self) -> impl Iterator<Item = &Object> {
+        let entries = self.caches.values().flat_map(AssumeCache::entries);
+        entries.map(|entry| &entry.object)
     }
 
     /// Stores objects as they were read and shows them in the caches. The events of that are handed out by the next
@@ -151,14 +163,9 @@ impl Cluster {
     pub fn relist(&mut self, kind: &Kind) {
         self.api.watch().forget(kind);
         let listed: Vec<Object> = self.api.list_shown(kind).cloned().collect();
-        let gone: Vec<ObjectRef> = self
-            .list(kind)
-            .map(|entry| entry.object.id().clone())
-            .collect();
-        let gone = gone
-            .into_iter()
-            .filter(|id| self.api.stored(kind, &id.namespace, &id.name).is_none());
-        let gone: Vec<ObjectRef> = gone.collect();
+        let is_gone = |id: &ObjectRef| self.api.stored(kind, &id.namespace, &id.name).is_none();
+        let known = self.list(kind).map(|entry| entry.object.id().clone());
+        let gone: Vec<ObjectRef> = known.filter(is_gone).collect();
         for id in gone {
             self.uncache(&id);
         }

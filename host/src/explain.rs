@@ -19,6 +19,9 @@ use crate::scheduler::observe::{Ahead, Scene};
 use crate::scheduler::outcome::PodOutcome;
 use crate::scheduler::{Note, Scheduler, Settings};
 
+pub mod document;
+pub mod remedies;
+pub mod standing;
 pub mod target;
 
 /// How many nodes the plugin is asked about at once: what it returns per call is limited.
@@ -44,6 +47,21 @@ impl Explainer for Advisor {
     ) -> Result<Option<Vec<Vec<u8>>>, PluginError> {
         Advisor::explain(self, pod, at, nodes)
     }
+}
+
+/// What becomes of all pods, placed one after the other as a simulation does.
+pub fn in_queue(
+    input_errors: BTreeMap<String, String>,
+    plugin: Rc<dyn Plugin>,
+    cluster: Cluster,
+) -> Result<Vec<PodOutcome>, PluginError> {
+    let settings = Settings {
+        input_errors,
+        ..Settings::default()
+    };
+    let mut scheduler = Scheduler::new(Arc::new(Mutex::new(cluster)), plugin, settings)?;
+    scheduler.run(&mut OneAtATime);
+    Ok(scheduler.outcomes())
 }
 
 /// Where a pod stands in the input.
@@ -116,6 +134,8 @@ pub struct Answer {
     pub outcome: Option<PodOutcome>,
     /// Whether those ahead were placed first.
     pub after_queue: bool,
+    /// What becomes of a pod that fits if those ahead are placed first, where they were not.
+    pub queued: Option<PodOutcome>,
     /// Every node, by name.
     pub nodes: Vec<NodeAnswer>,
     /// Pods that are tried before, the next first.
@@ -187,6 +207,7 @@ pub fn ask(
         pod,
         standing: question.standing,
         after_queue: question.after_queue,
+        queued: None,
         nodes,
         ahead: ahead.into_iter().map(earlier).collect(),
         plugin: name,
@@ -210,6 +231,7 @@ pub fn afterwards(
         standing: Standing::Pending,
         outcome: Some(outcome.clone()),
         after_queue: true,
+        queued: None,
         nodes: seen.nodes,
         ahead: Vec::new(),
         plugin: plugin.to_owned(),

@@ -25,7 +25,7 @@ use crate::plugin::{Code, Slot};
 use names::{Id, Names};
 use node_affinity::{Labels, NodeAffinity};
 pub use not_imitated::{Held, held, no_preemption, not_imitated};
-pub use obstacles::Obstacle;
+pub use obstacles::{Obstacle, amount};
 pub use priority::PriorityClasses;
 pub(crate) use quantity::Quantity;
 use resources::{Allocatable, Resources, Used};

@@ -24,6 +24,7 @@ use crate::object::{Object, ObjectRef};
 use crate::plugin::{Finding as PluginFinding, Severity};
 use crate::stand_ins::schema::cluster_scoped;
 
+pub(crate) use nearest::meant;
 pub use reading::{mixed_versions, noticed};
 pub(crate) use text::summary;
 pub use text::write;

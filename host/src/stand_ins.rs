@@ -2,6 +2,7 @@
 //! part of the host that names resource.k8s.io.
 
 pub mod accounting;
+pub mod change;
 pub mod claim_controller;
 pub mod classic_driver;
 pub mod defaults;

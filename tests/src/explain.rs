@@ -8,6 +8,7 @@ use crate::schema::check_against;
 mod agreement;
 mod own;
 mod published;
+mod remedies;
 mod together;
 
 const SCHEMA: &str = include_str!("../../host/schemas/explain.schema.json");

@@ -13,18 +13,25 @@ use super::input::{Loaded, source};
 use super::simulate::said_by_plugin;
 use super::{DONE, Streams};
 use crate::cluster::Cluster;
+use crate::explain::remedies::trial::Bench;
+use crate::explain::remedies::{self, Remedy};
 use crate::explain::target::{self, Target};
-use crate::explain::{Question, Standing, ask};
+use crate::explain::{Answer, Explainer, Question, Standing, ask, in_queue};
 use crate::object::{Kind, Object};
 use crate::plugin::{Component, Plugin, SharedServices};
 use crate::report::claims::{as_if_pending, claims_of};
 use crate::report::collect;
-use crate::report::explain::{self, Explained, Refusal, text, unusable};
+use crate::report::explain::{Explained, Nearby, Refusal, Sorted, text, unusable};
 use crate::report::{ClaimReport, PodReport, Report, WarningReport, json, page, table};
-use crate::scheduler::outcome::PodOutcome;
+use crate::scheduler::outcome::{Ended, PodOutcome};
 
 /// How many pods `--all` explains.
 const PODS: usize = 100;
+/// How often a remedy is tried for one pod, and for each of many.
+const TRIALS: usize = 240;
+const TRIALS_OF_EACH: usize = 60;
+/// On how many of the nodes that are shown in full remedies are looked for.
+const ASKED: usize = 4;
 
 #[derive(Debug, Args)]
 #[command(
@@ -40,7 +47,7 @@ pub(super) struct Explain {
     inputs: Vec<PathBuf>,
 
     /// Explain each pod, the pending ones first: for -o html, and without POD
-    #[arg(long, conflicts_with_all = ["after_queue", "namespace"])]
+    #[arg(long, conflicts_with = "namespace")]
     all: bool,
 
     /// Namespace of the pod; without it every namespace is searched
@@ -78,6 +85,11 @@ impl Explain {
         if self.all && self.output != Output::Html {
             bail!(
                 "--all is for -o html; `dractl simulate` says in a line each what becomes of all pods"
+            );
+        }
+        if self.all && self.after_queue {
+            bail!(
+                "--all explains each pod as if it were alone; as they would be placed one after the other is what `dractl simulate -o html` explains"
             );
         }
         let plugin = Rc::new(self.choice.load(false)?);
@@ -261,16 +273,25 @@ impl Asking<'_> {
         let pod = cluster
             .entry(&id.kind, &id.namespace, &id.name)
             .map_or_else(|| target.pod.clone(), |entry| entry.object.clone());
-        let cluster = Arc::new(Mutex::new(cluster));
-        let services: SharedServices = cluster.clone();
-        let advisor = self.plugin.advisor(&services)?;
         let question = Question {
             pod,
             after_queue: self.explain.after_queue && standing == Standing::Pending,
             standing,
             input_errors: self.input_errors.clone(),
         };
-        let answer = ask(question, self.plugin.clone(), Box::new(advisor), &cluster)?;
+        let queue = self.queue(&question, target, &cluster);
+        let cluster = Arc::new(Mutex::new(cluster));
+        let services: SharedServices = cluster.clone();
+        let advisor = self.plugin.advisor(&services)?;
+        let mut answer = ask(question, self.plugin.clone(), Box::new(advisor), &cluster)?;
+        let queued = match queue {
+            Some(queue) => in_queue(self.input_errors.clone(), self.plugin.clone(), queue)?,
+            None => Vec::new(),
+        };
+        if !answer.after_queue && !answer.ahead.is_empty() {
+            let own = |outcome: &&PodOutcome| outcome.pod.id().uid == id.uid;
+            answer.queued = queued.iter().find(own).cloned();
+        }
         drop(services);
         let mut locked = cluster.lock().unwrap_or_else(PoisonError::into_inner);
         let mut warnings = said_by_plugin(&mut locked);
@@ -279,14 +300,19 @@ impl Asking<'_> {
             message: note.message.clone(),
         }));
         let asked = &self.explain.nodes;
-        let (mut explained, refusals) = match self.explain.output {
-            Output::Html => explain::collect_with_refusals(&answer, &locked, &before, asked),
-            _ => (
-                explain::collect(&answer, &locked, &before, asked),
-                Vec::new(),
-            ),
+        let sorted = Sorted::of(&answer, &locked);
+        let remedies = self.remedies(&answer, &locked, sorted.nearby());
+        let mut explained = sorted.explained(&before, asked, &remedies);
+        let refusals = match self.explain.output {
+            Output::Html => sorted.refusals(),
+            _ => Vec::new(),
         };
-        explained.notes.splice(0..0, target.remark.clone());
+        let replicas = target
+            .workload
+            .as_ref()
+            .and_then(|one| replicas(one, &queued));
+        let remarks = target.remark.clone().into_iter().chain(replicas);
+        explained.notes.splice(0..0, remarks);
         let ahead = answer.ahead.iter();
         let ahead = ahead.filter_map(|earlier| earlier.outcome.as_ref());
         let reported = pod_reports(answer.outcome.iter().chain(ahead), &locked);
@@ -300,6 +326,65 @@ impl Asking<'_> {
             cluster: cluster.map(|it| it.into_inner().unwrap_or_else(PoisonError::into_inner)),
         })
     }
+}
+
+impl Asking<'_> {
+    /// The cluster once more, for a pod that has others beside it. Of many pods each is alone.
+    fn queue(&self, question: &Question, target: &Target, cluster: &Cluster) -> Option<Cluster> {
+        let is_alone = question.standing == Standing::Pending && !question.after_queue;
+        let kind = Kind::new("Pod");
+        let pods = cluster.list(&kind).map(|entry| &entry.object);
+        let pending = pods.filter(|pod| Standing::of(pod) == Standing::Pending);
+        let others = !self.explain.all && pending.take(2).count() > 1;
+        (others && (is_alone || target.workload.is_some())).then(|| cluster.copy())
+    }
+
+    /// What would make the pod fit, tried out on copies of the cluster.
+    fn remedies(&self, answer: &Answer, cluster: &Cluster, nearby: Nearby) -> Vec<Remedy> {
+        let Nearby {
+            mut nodes,
+            everywhere,
+        } = nearby;
+        if nodes.is_empty() {
+            return Vec::new();
+        }
+        for asked in self.explain.nodes.iter().take(ASKED) {
+            if !nodes.iter().any(|node| **node == **asked) {
+                nodes.push(asked.as_str().into());
+            }
+        }
+        let explainers = |services: &SharedServices| {
+            let advisor = self.plugin.advisor(services)?;
+            Ok(Box::new(advisor) as Box<dyn Explainer>)
+        };
+        let mut bench = Bench {
+            pod: &answer.pod,
+            cluster,
+            plugin: self.plugin.clone(),
+            explainers: &explainers,
+            input_errors: &self.input_errors,
+            left: match self.explain.all {
+                true => TRIALS_OF_EACH,
+                false => TRIALS,
+            },
+        };
+        remedies::find(&mut bench, answer, &nodes, everywhere)
+    }
+}
+
+/// How many pods of a workload find a node, if they are placed one after the other.
+fn replicas((name, uids): &(String, Vec<Arc<str>>), queued: &[PodOutcome]) -> Option<String> {
+    let own = queued.iter().filter(|one| uids.contains(&one.pod.id().uid));
+    let own: Vec<&PodOutcome> = own.collect();
+    let is_placed = |one: &&&PodOutcome| matches!(one.ended, Ended::Bound { .. });
+    let placed = own.iter().filter(is_placed).count();
+    let (all, refused) = (own.len(), own.len() - placed);
+    (all > 1).then(|| match refused {
+        0 => format!("placed one after the other, all {all} pending pods of {name} find a node"),
+        _ => format!(
+            "placed one after the other, {refused} of {all} pending pods of {name} find no node"
+        ),
+    })
 }
 
 fn pod_reports<'o>(
@@ -324,6 +409,7 @@ fn everybody(cluster: &Cluster, unreadable: &[Object]) -> Vec<Target> {
     all.map(|pod| Target {
         pod: pod.clone(),
         remark: None,
+        workload: None,
     })
     .collect()
 }

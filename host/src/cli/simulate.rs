@@ -16,7 +16,7 @@ use crate::cycle::Strategy;
 use crate::explain::afterwards;
 use crate::plugin::{Component, LogLevel, Plugin, SharedServices};
 use crate::report::collect::{Measured, collect};
-use crate::report::explain::{self, Explained};
+use crate::report::explain::{Explained, Sorted};
 use crate::report::table::{self, Detail};
 use crate::report::{Report, WarningReport, json, objects, page};
 use crate::scheduler::chooser::OneAtATime;
@@ -212,15 +212,15 @@ fn explanations(
     let name = &plugin.description().name;
     let explanations = refused.map(|outcome| {
         let answer = afterwards(scheduler, outcome, name, &mut advisor);
-        let (explained, refusals) =
-            explain::collect_with_refusals(&answer, &lock(cluster), &[], &[]);
+        let locked = lock(cluster);
+        let sorted = Sorted::of(&answer, &locked);
         page::Explanation {
             explained: Explained {
                 // The report has the warnings, and the attempt saw another state than there is now.
                 notes: Vec::new(),
-                ..explained
+                ..sorted.explained(&[], &[], &[])
             },
-            refusals,
+            refusals: sorted.refusals(),
         }
     });
     Ok(explanations.collect())

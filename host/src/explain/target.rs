@@ -1,5 +1,7 @@
 //! Which pod is meant by a name.
 
+use std::sync::Arc;
+
 use crate::cluster::Cluster;
 use crate::object::{Kind, Object};
 
@@ -15,6 +17,8 @@ pub struct Target {
     pub pod: Object,
     /// That it stands for a workload.
     pub remark: Option<String>,
+    /// The workload, and the uids of all its pods.
+    pub workload: Option<(String, Vec<Arc<str>>)>,
 }
 
 /// Finds a pod by its name, or the name of its workload. The error says what there is instead.
@@ -49,6 +53,7 @@ pub fn find(
         return Ok(Target {
             pod: pod.clone(),
             remark: None,
+            workload: None,
         });
     }
     let workload = name.rsplit('/').next().unwrap_or(name);
@@ -75,6 +80,10 @@ pub fn find(
                     }
                 ),
             }),
+            workload: Some((
+                workload.to_owned(),
+                owned.iter().map(|pod| pod.id().uid.clone()).collect(),
+            )),
         }),
     }
 }

@@ -96,3 +96,26 @@ impl Filters {
         })
     }
 }
+
+/// An amount of a resource, in thousandths for `cpu`, as people write it: `500m`, `2`, `3Gi`.
+pub fn amount(name: &str, amount: i128) -> String {
+    if name == "cpu" {
+        return match amount % 1000 {
+            0 => (amount / 1000).to_string(),
+            _ => format!("{amount}m"),
+        };
+    }
+    let is_bytes =
+        name == "memory" || name == "ephemeral-storage" || name.starts_with("hugepages-");
+    for (suffix, shift) in [("Ti", 40), ("Gi", 30), ("Mi", 20), ("Ki", 10)] {
+        let unit = 1_i128 << shift;
+        if is_bytes && amount >= unit {
+            return match amount % unit {
+                0 => format!("{}{suffix}", amount / unit),
+                // One digit behind the point, never more than there is.
+                rest => format!("{}.{}{suffix}", amount / unit, rest * 10 / unit),
+            };
+        }
+    }
+    amount.to_string()
+}

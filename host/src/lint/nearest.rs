@@ -36,7 +36,7 @@ pub(super) fn distance(a: &str, b: &str) -> usize {
 }
 
 /// The candidate that was most likely meant: at most a third of the name is wrong.
-pub(super) fn meant<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+pub(crate) fn meant<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let measured = candidates.map(|candidate| (distance(name, candidate), candidate));
     let (distance, nearest) = measured.min()?;
     let longest = name.len().max(nearest.len());

@@ -3,10 +3,13 @@
 //!
 //! [`crate::explain`] asks, this decides nothing: it sorts what was answered and says it.
 
+use std::sync::Arc;
+
 use serde::Serialize;
 use serde_json::Value;
 
 use crate::cluster::Cluster;
+use crate::explain::remedies::Remedy;
 use crate::explain::{Answer, Standing};
 use crate::filters::held;
 use crate::plugin::Code;
@@ -15,12 +18,12 @@ use crate::scheduler::outcome::{Ended, PodOutcome};
 use super::collect;
 use super::{ClaimReport, PodReport, Verdict, WarningReport};
 
+mod advice;
 mod ahead;
+mod changes;
 mod constraints;
 mod details;
-mod document;
 mod findings;
-mod fixes;
 mod groups;
 mod native;
 mod nearest;
@@ -30,14 +33,12 @@ mod phrase;
 mod reach;
 mod reasons;
 mod refusals;
-mod remedies;
-mod standing;
 mod summary;
 pub mod text;
 mod together;
 
 pub use ahead::AheadReport;
-pub use nearest::Nearest;
+pub use nearest::{Nearest, in_words};
 pub use needs::{ConstraintNeed, Need, RequestNeed};
 pub use refusals::{DeviceRefusal, Refusal};
 
@@ -135,6 +136,10 @@ pub struct NodeReport {
     pub reasons: Vec<ReasonReport>,
     /// What would make it fit.
     pub steps: Vec<String>,
+    /// Whether the pod fits then, as in [`Nearest`].
+    pub tried: &'static str,
+    /// What stands in the way after these steps.
+    pub left: Option<String>,
     /// The plugin's own document; null if it has none.
     pub document: Value,
     /// The same in lines of text.
@@ -142,102 +147,154 @@ pub struct NodeReport {
     pub lines: Vec<String>,
 }
 
-/// Sorts an answer and puts it into words. `before` are the claims of a pod that has a node already; `asked` are the nodes to
-/// show in full.
-pub fn collect(
-    answer: &Answer,
-    cluster: &Cluster,
-    before: &[ClaimReport],
-    asked: &[String],
-) -> Explained {
-    let views: Vec<View> = views_of(answer, cluster).collect();
-    explained(answer, &views, cluster, before, asked)
+/// Sorts an answer and puts it into words; nothing was tried and no node is shown in full.
+pub fn collect(answer: &Answer, cluster: &Cluster) -> Explained {
+    Sorted::of(answer, cluster).explained(&[], &[], &[])
 }
 
-/// The same, with what keeps the pod from each device of each node.
-pub fn collect_with_refusals(
-    answer: &Answer,
-    cluster: &Cluster,
-    before: &[ClaimReport],
-    asked: &[String],
-) -> (Explained, Vec<Refusal>) {
-    let views: Vec<View> = views_of(answer, cluster).collect();
-    let explained = explained(answer, &views, cluster, before, asked);
-    (explained, refusals::of(&answer.pod, &views))
+/// Where remedies are worth looking for.
+pub struct Nearby {
+    /// Nodes, the nearest to fitting first.
+    pub nodes: Vec<Arc<str>>,
+    /// Whether something keeps the pod from every node.
+    pub everywhere: bool,
+}
+
+/// An answer, sorted: what is nearest, and then everything in words.
+pub struct Sorted<'a> {
+    answer: &'a Answer,
+    cluster: &'a Cluster,
+    report: Option<PodReport>,
+    views: Vec<View>,
+    groups: Vec<groups::Group>,
+    needs: Vec<Need>,
+    ahead: Vec<AheadReport>,
+}
+
+impl<'a> Sorted<'a> {
+    /// Who holds devices is looked up in the cluster.
+    pub fn of(answer: &'a Answer, cluster: &'a Cluster) -> Self {
+        let report = answer.outcome.as_ref().and_then(|outcome| {
+            let mut report = collect::collect(std::slice::from_ref(outcome), &[], cluster, 0);
+            report.pods.pop()
+        });
+        let views: Vec<View> = views_of(answer, cluster).collect();
+        Self {
+            answer,
+            cluster,
+            report,
+            groups: groups::of(&views),
+            views,
+            needs: needs::of(&answer.pod, cluster),
+            ahead: ahead::of(answer, cluster),
+        }
+    }
+
+    fn facts<'f>(&'f self, before: &'f [ClaimReport]) -> summary::Facts<'f> {
+        summary::Facts {
+            answer: self.answer,
+            report: self.report.as_ref(),
+            before,
+            views: &self.views,
+            groups: &self.groups,
+            needs: &self.needs,
+            ahead: &self.ahead,
+        }
+    }
+
+    /// Where remedies are worth looking for.
+    pub fn nearby(&self) -> Nearby {
+        let facts = self.facts(&[]);
+        Nearby {
+            nodes: match self.is_shown() {
+                true => nearest::to_try(&facts),
+                false => Vec::new(),
+            },
+            everywhere: nearest::is_everywhere(&facts),
+        }
+    }
+
+    /// What keeps the pod from each device of each node.
+    pub fn refusals(&self) -> Vec<Refusal> {
+        refusals::of(&self.answer.pod, &self.views)
+    }
+
+    /// In words. `before` are the claims of a pod that has a node already; `asked` are the nodes to show in full; `remedies` is
+    /// what was tried.
+    pub fn explained(
+        &self,
+        before: &[ClaimReport],
+        asked: &[String],
+        remedies: &[Remedy],
+    ) -> Explained {
+        explained(self, before, asked, remedies)
+    }
+
+    /// Whether nodes have anything to do with it.
+    fn is_shown(&self) -> bool {
+        let is_over = matches!(self.answer.standing, Standing::Ended(_) | Standing::Deleted);
+        let report = self.report.as_ref();
+        !is_over && report.is_none_or(|report| report.verdict != Verdict::InputError)
+    }
 }
 
 fn explained(
-    answer: &Answer,
-    views: &[View],
-    cluster: &Cluster,
+    sorted: &Sorted<'_>,
     before: &[ClaimReport],
     asked: &[String],
+    remedies: &[Remedy],
 ) -> Explained {
+    let (answer, cluster) = (sorted.answer, sorted.cluster);
+    let (report, views) = (sorted.report.as_ref(), &sorted.views);
     let pod = answer.pod.id();
-    let report = answer.outcome.as_ref().and_then(|outcome| {
-        let mut report = collect::collect(std::slice::from_ref(outcome), &[], cluster, 0);
-        report.pods.pop()
-    });
-    let groups = groups::of(views);
-    let needs = needs::of(&answer.pod, cluster);
-    let ahead = ahead::of(answer, cluster);
-    let mut notes = notes(answer, report.as_ref());
+    let mut notes = notes(answer, report);
     notes.extend(disagreement(answer, views));
-    let facts = summary::Facts {
-        answer,
-        report: report.as_ref(),
-        before,
-        views,
-        groups: &groups,
-        needs: &needs,
-        ahead: &ahead,
-    };
-    let is_over = matches!(answer.standing, Standing::Ended(_) | Standing::Deleted);
-    let unusable = report
-        .as_ref()
-        .is_some_and(|report| report.verdict == Verdict::InputError);
-    let shown = !is_over && !unusable;
+    let facts = sorted.facts(before);
+    let shown = sorted.is_shown();
     Explained {
         namespace: pod.namespace.to_string(),
         name: pod.name.to_string(),
-        verdict: verdict(answer, report.as_ref()),
+        verdict: verdict(answer, report),
         node: match &answer.standing {
             Standing::Placed(node) => Some(node.clone()),
-            _ => report.as_ref().and_then(|report| report.node.clone()),
+            _ => report.and_then(|report| report.node.clone()),
         },
-        at: report.as_ref().and_then(|report| report.at.clone()),
-        code: report.as_ref().map_or("success", |report| report.code),
+        at: report.and_then(|report| report.at.clone()),
+        code: report.map_or("success", |report| report.code),
         message: report
-            .as_ref()
             .map(|report| report.message.clone())
             .unwrap_or_default(),
         after_queue: answer.after_queue,
         plugin: answer.plugin.clone(),
         summary: summary::sentences(&facts),
         nearest: match shown {
-            true => nearest::of(&facts),
+            true => nearest::of(&facts, remedies, cluster),
             false => Vec::new(),
         },
         claims: match answer.standing {
             Standing::Placed(_) => before.to_vec(),
-            _ => report
-                .as_ref()
-                .map_or_else(Vec::new, |report| report.claims.clone()),
+            _ => report.map_or_else(Vec::new, |report| report.claims.clone()),
         },
-        groups: groups
+        groups: sorted
+            .groups
             .iter()
             .filter(|_| shown)
             .map(|group| group_report(group, views))
             .collect(),
         nodes: asked
             .iter()
-            .filter_map(|name| node_report(name, answer, views))
+            .filter_map(|name| {
+                let view = views.iter().find(|view| view.name == *name)?;
+                let plugin = &answer.plugin;
+                let remedy = nearest::on(view, remedies, plugin, &sorted.needs, cluster);
+                node_report(view, answer, remedy)
+            })
             .collect(),
         ahead_in_all: answer.ahead.len(),
-        ahead,
+        ahead: sorted.ahead.clone(),
         notes,
         warnings: Vec::new(),
-        needs,
+        needs: sorted.needs.clone(),
     }
 }
 
@@ -257,6 +314,7 @@ pub fn unusable(outcome: &PodOutcome, plugin: &str, cluster: &Cluster) -> Explai
         standing: Standing::Pending,
         outcome: Some(outcome.clone()),
         after_queue: false,
+        queued: None,
         nodes: Vec::new(),
         ahead: Vec::new(),
         plugin: plugin.to_owned(),
@@ -264,7 +322,7 @@ pub fn unusable(outcome: &PodOutcome, plugin: &str, cluster: &Cluster) -> Explai
         unreadable: None,
         notes: Vec::new(),
     };
-    collect(&answer, cluster, &[], &[])
+    collect(&answer, cluster)
 }
 
 fn verdict(answer: &Answer, report: Option<&PodReport>) -> String {
@@ -356,14 +414,15 @@ fn group_report(group: &groups::Group, views: &[View]) -> GroupReport {
     }
 }
 
-fn node_report(name: &str, answer: &Answer, views: &[View]) -> Option<NodeReport> {
-    let at = views.iter().position(|view| view.name == name)?;
-    let (view, own) = (views.get(at)?, answer.nodes.get(at)?);
+fn node_report(view: &View, answer: &Answer, remedy: Nearest) -> Option<NodeReport> {
+    let own = answer.nodes.iter().find(|node| *node.name == *view.name)?;
     Some(NodeReport {
-        node: name.to_owned(),
+        node: view.name.clone(),
         fits: view.found.is_empty(),
         reasons: reason_reports(&view.found),
-        steps: nearest::steps(view),
+        steps: remedy.steps,
+        tried: remedy.tried,
+        left: remedy.left,
         document: own.document.clone().unwrap_or_default(),
         lines: details::lines(view),
     })

@@ -46,7 +46,7 @@ pub struct Contents<'a> {
     pub allocated: &'a BTreeSet<Arc<str>>,
     /// Why, where somebody looked.
     pub explained: &'a [Explanation],
-    /// Whether the page opens on the first of these.
+    /// Whether the page opens on the first of these that is refused, else on the first.
     pub opens: bool,
     /// Whether devices of pools that are incomplete or contradict themselves are given to nobody.
     pub skips_broken_pools: bool,
@@ -63,7 +63,14 @@ pub struct Explanation {
 
 impl Contents<'_> {
     fn opened(&self) -> Option<String> {
-        let first = self.explained.first().filter(|_| self.opens)?;
+        let is_refused = |one: &&Explanation| {
+            !matches!(
+                one.explained.verdict.as_str(),
+                "scheduled" | "placed" | "ended" | "deleted"
+            )
+        };
+        let refused = self.explained.iter().find(is_refused);
+        let first = refused.or(self.explained.first()).filter(|_| self.opens)?;
         let Explained {
             namespace, name, ..
         } = &first.explained;

@@ -119,8 +119,8 @@ spec: {devices: {requests: [{name: gpus, exactly: {deviceClassName: gpu, count: 
             gpu.
 
             TO MAKE IT FIT
-              on n1
-                - free gpu-0, held by claim default/held (pod default/holder)
+              on n1 (tried: then it fits)
+                - free gpu-0, held by claim default/held (pod default/holder), or ask for at most 1
 
             NODES  WHY
                 1  1 of 2 matching devices free, 2 needed: 1 in use
@@ -136,8 +136,8 @@ spec: {devices: {requests: [{name: gpus, exactly: {deviceClassName: gpu, count: 
                   1 in use [gpu-0]
                     held by claim default/held (pod default/holder)
               pools: gpu.example.com/n1 (2 devices)
-              to make it fit:
-                - free gpu-0, held by claim default/held (pod default/holder)
+              to make it fit (tried: then it fits):
+                - free gpu-0, held by claim default/held (pod default/holder), or ask for at most 1
         "#]],
     );
 }
@@ -158,13 +158,13 @@ fn a_pod_that_wants_more_cpu_than_is_left() {
             and is not set.
 
             TO MAKE IT FIT
-              on n1
-                - set label zone of n1 (a), or change the pod's node selector
-                - free 1 of cpu on n1
-              or on n2
-                - tolerate infra:NoSchedule in the pod, or take it off: kubectl taint node n2
-                  infra:NoSchedule-
-                - set label zone of n2 (a), or change the pod's node selector
+              on n1 (tried: then it fits)
+                1. set label zone of n1 to a, or take node selector and required node affinity out of the pod
+                2. free 1 of cpu on n1, for example by ending default/busy
+              or on n2 (tried: then it fits)
+                1. tolerate infra:NoSchedule in the pod, or take the taint off: kubectl taint node n2
+                   infra:NoSchedule-
+                2. set label zone of n2 to a, or take node selector and required node affinity out of the pod
 
             NODES  WHY
                 1  label zone must be a and is not set, and cpu: 2 needed, 1 of 4 left
@@ -226,6 +226,7 @@ fn a_pod_without_its_claim() {
             Pod default/p is held before the queue: ResourceClaim default/nothing does not exist.
 
             TO MAKE IT FIT
+              (not tried)
                 - create ResourceClaim default/nothing
 
             NODES  WHY
@@ -335,7 +336,7 @@ spec:
             no such key: modell.
 
             TO MAKE IT FIT
-              on n1
+              on n1 (not tried)
                 - no device publishes modell (did you mean model?); or put
                   `has(device.attributes["gpu.example.com"].modell) && ` before it
 
@@ -362,9 +363,11 @@ fn pods_ahead_of_it() {
         pods,
         &expect![[r#"
             default/last: scheduled
-            Pod default/last needs 1 device of class gpu on one node; it fits, and would run on n1 with gpu-1
-            (gpu.example.com). No other node has what it needs. 1 pod ahead of it in the queue asks for the same
-            class (default/first); --after-queue places it first.
+            Pod default/last needs 1 device of class gpu on one node; behind the 2 pods ahead of it in the queue
+            it does not fit (0/2 nodes are available: 1 cannot allocate all claims, 1 node(s) had untolerated
+            taint {infra: }. still not schedulable). Alone it would run on n1 with gpu-1 (gpu.example.com). No
+            other node has what it needs. 1 pod ahead of it in the queue asks for the same class
+            (default/first); --after-queue places it first.
 
             NODES  WHY
                 1  fits
@@ -384,9 +387,8 @@ fn pods_ahead_of_it() {
             default/first (on n1).
 
             TO MAKE IT FIT
-              on n1
-                - free 1 of gpu-0 and gpu-1, held by pod default/first and claim default/held (pod
-                  default/holder)
+              on n1 (tried: then it fits)
+                - free gpu-1, held by pod default/first
 
             NODES  WHY
                 1  0 of 2 matching devices free: 2 in use
@@ -414,6 +416,7 @@ spec:
             Pod default/web-0 needs 1 device of class gpu on one node; it fits, and would run on n1 with gpu-1
             (gpu.example.com). No other node has what it needs.
             Note: web stands for 2 pods, of which web-0 is the first that is pending.
+            Note: placed one after the other, 1 of 2 pending pods of web find no node.
 
             NODES  WHY
                 1  fits
@@ -427,9 +430,11 @@ spec:
         pods,
         &expect![[r#"
             default/web-1: scheduled
-            Pod default/web-1 needs 1 device of class gpu on one node; it fits, and would run on n1 with gpu-1
-            (gpu.example.com). No other node has what it needs. 1 pod ahead of it in the queue asks for the same
-            class (default/web-0); --after-queue places it first.
+            Pod default/web-1 needs 1 device of class gpu on one node; behind the pod ahead of it in the queue
+            it does not fit (0/2 nodes are available: 1 cannot allocate all claims, 1 node(s) had untolerated
+            taint {infra: }. still not schedulable). Alone it would run on n1 with gpu-1 (gpu.example.com). No
+            other node has what it needs. 1 pod ahead of it in the queue asks for the same class
+            (default/web-0); --after-queue places it first.
 
             NODES  WHY
                 1  fits

@@ -41,7 +41,7 @@ fn intel_one_flex() {
             looked at): family is "Arc" (1x) and "Data Center Flex" (1x).
 
             TO MAKE IT FIT
-              on intel-2
+              on intel-2 (not tried)
                 - the selector wants "Flex", devices here have "Data Center Flex": write that, or add such a
                   device
 
@@ -65,7 +65,7 @@ fn intel_one_flex_on_one_node() {
             looked at): family is "Arc" (1x) and "Data Center Flex" (1x).
 
             TO MAKE IT FIT
-              on intel-2
+              on intel-2 (not tried)
                 - the selector wants "Flex", devices here have "Data Center Flex": write that, or add such a
                   device
 
@@ -84,7 +84,7 @@ fn intel_one_flex_on_one_node() {
                     hint: the selector wants "Flex", devices here have "Data Center Flex": write that, or
                         add such a device
               pools: gpu.intel.com/intel-2 (1 device)
-              to make it fit:
+              to make it fit (not tried):
                 - the selector wants "Flex", devices here have "Data Center Flex": write that, or add such a
                   device
         "#]],
@@ -120,6 +120,7 @@ fn k8s_docs_empty_selector() {
             of class example-device-class, and all devices of class example-device-class).
 
             TO MAKE IT FIT
+              (not tried)
                 - correct ResourceClaim default/example-resource-claim, or the template that it is made from
 
             NODES  WHY
@@ -141,6 +142,7 @@ fn example_class_missing() {
             device of class gpu.example.com).
 
             TO MAKE IT FIT
+              (not tried)
                 - create DeviceClass gpu.example.com, or name one that exists
 
             NODES  WHY
@@ -163,8 +165,9 @@ fn example_node_exhausted() {
             dra-example-driver-cluster-worker) and gpu-test1/pod1 (on dra-example-driver-cluster-worker).
 
             TO MAKE IT FIT
-              on dra-example-driver-cluster-worker
-                - free gpu-0 and gpu-1, held by pod gpu-test1/pod0 and pod gpu-test1/pod1
+              on dra-example-driver-cluster-worker (tried: then it fits)
+                - free gpu-0 and gpu-1, held by pod gpu-test1/pod0 and pod gpu-test1/pod1, or ask for at most
+                  1 and free gpu-0, held by pod gpu-test1/pod0
 
             NODES  WHY
                 1  0 of 2 matching devices free, 2 needed: 2 in use
@@ -180,9 +183,11 @@ fn example_node_exhausted_as_it_is() {
         &["-n", "gpu-test2", "pod0"],
         &expect![[r#"
             gpu-test2/pod0: scheduled
-            Pod gpu-test2/pod0 needs 2 devices of class gpu.example.com on one node; it fits, and would run on
-            dra-example-driver-cluster-worker with gpu-0 and gpu-1 (gpu.example.com). 2 pods ahead of it in the
-            queue ask for the same class (gpu-test1/pod0 and gpu-test1/pod1); --after-queue places them first.
+            Pod gpu-test2/pod0 needs 2 devices of class gpu.example.com on one node; behind the 2 pods ahead of
+            it in the queue it does not fit (0/1 nodes are available: 1 cannot allocate all claims. still not
+            schedulable). Alone it would run on dra-example-driver-cluster-worker with gpu-0 and gpu-1
+            (gpu.example.com). 2 pods ahead of it in the queue ask for the same class (gpu-test1/pod0 and
+            gpu-test1/pod1); --after-queue places them first.
 
             NODES  WHY
                 1  fits
@@ -208,9 +213,8 @@ fn dranet_aws_gpu_efa_aligned() {
                   imitated: a real scheduler may refuse nodes because of the pods there.
 
             TO MAKE IT FIT
-              on efa-node-1
-                - free pci-0000-10-1b-0 and gpu-0, held by pod default/nccl-test-dra-worker-0: then 2 have
-                  equal resource.kubernetes.io/pcieRoot ("pci0000:10")
+              on efa-node-1 (tried: then it fits)
+                - free gpu-0 and pci-0000-10-1b-0, held by pod default/nccl-test-dra-worker-0
 
             NODES  WHY
                 1  efa: 0 of 4 matching devices free: 4 in use
@@ -231,7 +235,7 @@ fn nvidia_cel_nomatch() {
             "NONEXISTENT-GPU-XYZ"` (1 to 2 looked at): productName is "NVIDIA A100-SXM4-40GB".
 
             TO MAKE IT FIT
-              on gpu-a
+              on gpu-a (not tried)
                 - the selector wants "NONEXISTENT-GPU-XYZ", devices here have "NVIDIA A100-SXM4-40GB": write
                   that, or add such a device
 
@@ -255,8 +259,8 @@ fn example_taint_noschedule() {
             gpu.example.com/unhealthy=true:NoSchedule (by rule example).
 
             TO MAKE IT FIT
-              on dra-example-driver-cluster-worker
-                - tolerate gpu.example.com/unhealthy=true:NoSchedule in the request, or change DeviceTaintRule
+              on dra-example-driver-cluster-worker (tried: then it fits)
+                - tolerate gpu.example.com/unhealthy=true:NoSchedule in the request, or delete DeviceTaintRule
                   example
 
             NODES  WHY
@@ -279,7 +283,7 @@ fn example_incomplete_pool() {
             incomplete (1 of 2 slices published).
 
             TO MAKE IT FIT
-              on dra-example-driver-cluster-worker
+              on dra-example-driver-cluster-worker (tried: then it fits)
                 - have the driver publish all slices of gpu.example.com/dra-example-driver-cluster-worker
 
             NODES  WHY
@@ -296,17 +300,18 @@ fn example_claim_not_created_yet() {
         "example-claim-not-created-yet",
         &["pod0"],
         &expect![[r#"
-        gpu-test1/pod0: waiting (PreEnqueue)
-        Pod gpu-test1/pod0 is held before the queue: the claim gpu does not exist yet: ResourceClaimTemplate
-        single-gpu is not there to make it from.
+            gpu-test1/pod0: waiting (PreEnqueue)
+            Pod gpu-test1/pod0 is held before the queue: the claim gpu does not exist yet: ResourceClaimTemplate
+            single-gpu is not there to make it from.
 
-        TO MAKE IT FIT
-            - create ResourceClaimTemplate single-gpu
+            TO MAKE IT FIT
+              (not tried)
+                - create ResourceClaimTemplate single-gpu
 
-        NODES  WHY
-            1  claim gpu does not exist yet
-               [dra-example-driver-cluster-worker]
-    "#]],
+            NODES  WHY
+                1  claim gpu does not exist yet
+                   [dra-example-driver-cluster-worker]
+        "#]],
     );
 }
 
@@ -343,12 +348,11 @@ fn two_aligned_gpus() {
             them first.
 
             TO MAKE IT FIT
-              on a100-003
-                - ask for at most 1, or give up the constraint: freeing devices does not help, no 2 here have
-                  equal resource.kubernetes.io/pcieRoot
-              or on h100-005
-                - have the driver publish all slices of gpu.nvidia.com/h100-005
-                - 2 devices must then be free with equal resource.kubernetes.io/pcieRoot
+              on a100-003 (tried: then it fits)
+                - ask for at most 1, or give up the constraint on resource.kubernetes.io/pcieRoot
+              or on h100-005 (tried: then it fits)
+                1. have the driver publish all slices of gpu.nvidia.com/h100-005
+                2. ask for at most 1, or give up the constraint on resource.kubernetes.io/pcieRoot
 
             NODES  WHY
                44  4 to 8 devices free, but at most 1 with equal resource.kubernetes.io/pcieRoot, 2 needed
@@ -379,12 +383,11 @@ fn two_aligned_gpus_after_the_queue() {
             a100-003) and 90 more.
 
             TO MAKE IT FIT
-              on h100-016
-                - ask for at most 1, or give up the constraint: freeing devices does not help, no 2 here have
-                  equal resource.kubernetes.io/pcieRoot
-              or on h100-005
-                - have the driver publish all slices of gpu.nvidia.com/h100-005
-                - 2 devices must then be free with equal resource.kubernetes.io/pcieRoot
+              on h100-016 (tried: then it fits)
+                - ask for at most 1, or give up the constraint on resource.kubernetes.io/pcieRoot
+              or on h100-005 (tried: then it fits)
+                1. have the driver publish all slices of gpu.nvidia.com/h100-005
+                2. ask for at most 1, or give up the constraint on resource.kubernetes.io/pcieRoot
 
             NODES  WHY
                23  4 to 8 devices free, but at most 1 with equal resource.kubernetes.io/pcieRoot, 2 needed
@@ -416,7 +419,7 @@ fn no_such_gpu() {
             them first.
 
             TO MAKE IT FIT
-              on a100-003
+              on a100-003 (not tried)
                 - the selector wants "NVIDIA B300", devices here have "NVIDIA A100-SXM4-40GB": write that, or
                   add such a device
 
@@ -447,7 +450,7 @@ fn no_such_gpu_after_the_queue() {
             train/shared-a100-2 (on a100-003) and 92 more.
 
             TO MAKE IT FIT
-              on a100-003
+              on a100-003 (not tried)
                 - the selector wants "NVIDIA B300", devices here have "NVIDIA A100-SXM4-40GB": write that, or
                   add such a device
 

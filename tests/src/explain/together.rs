@@ -108,9 +108,8 @@ fn partitions_that_compete_for_a_counter() {
             counter board/memory (50Gi of 80Gi left, 20Gi to 40Gi each): room for at most 1, 2 needed.
 
             TO MAKE IT FIT
-              on n1
-                - free at least 10Gi of counter board/memory, held by claim default/other (pod default/busy),
-                  or ask for at most 1
+              on n1 (tried: then it fits)
+                - free held, held by claim default/other (pod default/busy), or ask for at most 1
 
             NODES  WHY
                 1  3 devices free, but they share counter board/memory (50Gi of 80Gi left, 20Gi to 40Gi each):
@@ -129,9 +128,8 @@ fn partitions_that_compete_for_a_counter() {
                 counter board/memory of pool gpu.example.com/n1: held by claim default/other (pod
                     default/busy)
               pools: gpu.example.com/n1 (4 devices)
-              to make it fit:
-                - free at least 10Gi of counter board/memory, held by claim default/other (pod default/busy),
-                  or ask for at most 1
+              to make it fit (tried: then it fits):
+                - free held, held by claim default/other (pod default/busy), or ask for at most 1
         "#]],
     );
 }
@@ -160,7 +158,7 @@ fn boards_that_have_room_for_one_each() {
             room for at most 2, 3 needed.
 
             TO MAKE IT FIT
-              on n1
+              on n1 (tried: then it fits)
                 - ask for at most 2
 
             NODES  WHY
@@ -195,9 +193,8 @@ fn a_partition_for_which_too_little_is_left() {
             needing 30Gi to 40Gi of counter board/memory (20Gi left), 1 in use.
 
             TO MAKE IT FIT
-              on n1
-                - free held, held by claim default/other (pod default/busy), or free at least 10Gi of counter
-                  board/memory, held by claim default/other (pod default/busy)
+              on n1 (tried: then it fits)
+                - free held, held by claim default/other (pod default/busy)
 
             NODES  WHY
                 1  0 of 3 matching devices free: 2 needing 30Gi to 40Gi of counter board/memory (20Gi left), 1
@@ -232,9 +229,9 @@ fn constraints_that_exclude_each_other() {
             up to 2 with equal gpu.example.com/numa, but at most 1 with both, 2 needed.
 
             TO MAKE IT FIT
-              on n1
-                - give up one of the constraints on gpu.example.com/root and gpu.example.com/numa, or ask for
-                  at most 1
+              on n1 (tried: then it fits)
+                - ask for at most 1, or give up the constraint on gpu.example.com/root, or give up the
+                  constraint on gpu.example.com/numa
 
             NODES  WHY
                 1  3 devices free, up to 2 with equal gpu.example.com/root, up to 2 with equal
@@ -269,8 +266,8 @@ fn a_constraint_and_a_counter() {
             at most 1 with equal gpu.example.com/root, 2 needed.
 
             TO MAKE IT FIT
-              on n1
-                - give up the constraint on gpu.example.com/root, or ask for at most 1
+              on n1 (tried: then it fits)
+                - ask for at most 1, or give up the constraint on gpu.example.com/root
 
             NODES  WHY
                 1  3 devices free, but they share counter board/memory (80Gi of 80Gi left, 10Gi to 50Gi each):
@@ -307,8 +304,9 @@ fn requests_that_want_the_same_devices() {
             same devices: 3 free, 4 needed.
 
             TO MAKE IT FIT
-              on n1
-                - free d3, held by claim default/other (pod default/busy)
+              on n1 (tried: then it fits)
+                - free d3, held by claim default/other (pod default/busy), or ask for at most 1 in request
+                  train, or ask for at most 1 in request infer
 
             NODES  WHY
                 1  train and infer want the same devices: 3 free, 4 needed
@@ -349,10 +347,9 @@ fn whose_devices_would_complete_a_group() {
             devices free, but at most 1 with equal gpu.example.com/root, 2 needed.
 
             TO MAKE IT FIT
-              on n1
-                - free 1 of b and c, held by claim default/one (pod default/busy) and claim default/two (pod
-                  default/busy): then 2 have equal gpu.example.com/root (1), or ask for at most 1, or give up
-                  the constraint
+              on n1 (tried: then it fits)
+                - free b, held by claim default/one (pod default/busy), or ask for at most 1, or give up the
+                  constraint on gpu.example.com/root
 
             NODES  WHY
                 1  2 devices free, but at most 1 with equal gpu.example.com/root, 2 needed
@@ -381,9 +378,8 @@ fn groups_that_nobody_can_complete() {
             devices free, but at most 1 with equal gpu.example.com/root, 2 needed.
 
             TO MAKE IT FIT
-              on n1
-                - ask for at most 1, or give up the constraint: freeing devices does not help, no 2 here have
-                  equal gpu.example.com/root
+              on n1 (tried: then it fits)
+                - ask for at most 1, or give up the constraint on gpu.example.com/root
 
             NODES  WHY
                 1  2 devices free, but at most 1 with equal gpu.example.com/root, 2 needed
@@ -415,7 +411,7 @@ fn holders_that_have_ended() {
             use.
 
             TO MAKE IT FIT
-              on n1
+              on n1 (tried: then it fits)
                 - wait for d0, held by claim default/other (pod default/done, which has ended):
                   kube-controller-manager takes the reservation off
 
@@ -438,7 +434,7 @@ fn holders_that_are_being_deleted() {
             use.
 
             TO MAKE IT FIT
-              on n1
+              on n1 (tried: then it fits)
                 - wait for d0, held by claim default/other (pod default/going, which is being deleted): free
                   when the pod is gone
 
@@ -460,7 +456,7 @@ fn holders_that_are_gone() {
             use.
 
             TO MAKE IT FIT
-              on n1
+              on n1 (tried: then it fits)
                 - wait for d0, held by claim default/other (pod default/nobody, which does not exist any
                   more): kube-controller-manager takes the reservation off
 
@@ -482,7 +478,7 @@ fn holders_without_a_pod() {
             use.
 
             TO MAKE IT FIT
-              on n1
+              on n1 (tried: then it fits)
                 - free d0, held by claim default/idle (reserved for nobody): delete that claim
 
             NODES  WHY
@@ -509,8 +505,8 @@ fn all_and_a_pool_that_is_not_to_be_used() {
             and pool nic.example.com/n1 is not to be used: incomplete, 1 of 2 slices published.
 
             TO MAKE IT FIT
-              on n1
-                - have the driver publish all slices of nic.example.com/n1
+              on n1 (tried: then it fits)
+                - have the driver publish all slices of nic.example.com/n1, or ask for 1 device instead of all
 
             NODES  WHY
                 1  every matching device is wanted, and pool nic.example.com/n1 is not to be used: incomplete, 1
@@ -537,8 +533,8 @@ fn all_and_one_that_spoils_it() {
             and d1 cannot be had: 1 in use.
 
             TO MAKE IT FIT
-              on n1
-                - free d1, held by claim default/other (pod default/busy)
+              on n1 (tried: then it fits)
+                - free d1, held by claim default/other (pod default/busy), or ask for 1 device instead of all
 
             NODES  WHY
                 1  every matching device is wanted, and d1 cannot be had: 1 in use
@@ -562,7 +558,7 @@ fn a_pool_that_contradicts_itself() {
             an invalid pool: device d0 takes of counter set bord, which no slice of the pool defines.
 
             TO MAKE IT FIT
-              on n1
+              on n1 (not tried)
                 - have the driver correct gpu.example.com/n1
 
             NODES  WHY
@@ -579,7 +575,7 @@ fn a_pool_that_contradicts_itself() {
                       defines [d0]
               pool gpu.example.com/n1: invalid, device d0 takes of counter set bord, which no slice of the
                   pool defines, generation 1
-              to make it fit:
+              to make it fit (not tried):
                 - have the driver correct gpu.example.com/n1
         "#]],
     );
@@ -605,8 +601,9 @@ fn alternatives_by_their_whole_names() {
             2 needed: 1 in use.
 
             TO MAKE IT FIT
-              on n1
-                - free d1, held by claim default/other (pod default/busy)
+              on n1 (tried: then it fits)
+                - free d1, held by claim default/other (pod default/busy), or ask for at most 1 in request
+                  gpus/many, or ask for at most 1 in request gpus/few
 
             NODES  WHY
                 1  gpus/many: 1 of 2 matching devices free, 3 needed: 1 in use; gpus/few: 1 of 2 matching
@@ -683,7 +680,7 @@ fn long_selectors() {
             "small".
 
             TO MAKE IT FIT
-              on n1
+              on n1 (not tried)
                 - the selector wants "model-0", devices here have "small": write that, or add such a device
 
             NODES  WHY
@@ -719,8 +716,8 @@ fn all_and_a_constraint() {
             attempt is aborted: on n1 3 devices free, but at most 2 with equal gpu.example.com/root, 3 needed.
 
             TO MAKE IT FIT
-              on n1
-                - select devices that suit the constraint on gpu.example.com/root, or give it up
+              on n1 (tried: then it fits)
+                - ask for 2 devices instead of all, or give up the constraint on gpu.example.com/root
 
             NODES  WHY
                 1  3 devices free, but at most 2 with equal gpu.example.com/root, 3 needed
@@ -755,9 +752,9 @@ fn equal_and_different_values() {
             up to 3 with different gpu.example.com/numa, but at most 2 with both, 3 needed.
 
             TO MAKE IT FIT
-              on n1
-                - give up one of the constraints on gpu.example.com/root and gpu.example.com/numa, or ask for
-                  at most 2
+              on n1 (tried: then it fits)
+                - ask for at most 2, or give up the constraint on gpu.example.com/root, or give up the
+                  constraint on gpu.example.com/numa
 
             NODES  WHY
                 1  4 devices free, up to 3 with equal gpu.example.com/root, up to 3 with different
@@ -791,7 +788,7 @@ fn too_few_different_values() {
             n1 only 2 different values of gpu.example.com/numa among free devices, 3 needed.
 
             TO MAKE IT FIT
-              on n1
+              on n1 (tried: then it fits)
                 - ask for at most 2, or give up the constraint on gpu.example.com/numa
 
             NODES  WHY
@@ -823,9 +820,9 @@ fn freeing_devices_does_not_help() {
             of 2 matching devices free, 2 needed: 1 in use.
 
             TO MAKE IT FIT
-              on n1
-                - free d1, held by claim default/other (pod default/busy)
-                - give up the constraint as well: no 2 here have equal gpu.example.com/root
+              on n1 (tried: then it fits)
+                - ask for at most 1, or give up the constraint on gpu.example.com/root and free d1, held by
+                  claim default/other (pod default/busy)
 
             NODES  WHY
                 1  1 of 2 matching devices free, 2 needed: 1 in use
@@ -860,8 +857,8 @@ fn alternatives_that_compete_for_a_counter() {
             board/memory (80Gi of 80Gi left, 40Gi to 80Gi each): no room for 2 at once.
 
             TO MAKE IT FIT
-              on n1
-                - ask for fewer devices
+              on n1 (tried: then it fits)
+                - ask for at most 1 in request big/halves
 
             NODES  WHY
                 1  enough devices free for big and small one by one, but they share counter board/memory (80Gi

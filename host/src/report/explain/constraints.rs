@@ -1,9 +1,9 @@
-//! What a constraint could put together, where it alone makes a node impossible, and what would help.
+//! What a constraint could put together, where it alone makes a node impossible.
 
-use super::document::{Claim, Constraint, Reason, Request};
 use super::node::Found;
 use super::phrase::Phrase;
-use super::{fixes, reasons};
+use super::reasons;
+use crate::explain::document::{Claim, Constraint, Reason, Request};
 
 /// How many taints a sentence names.
 const TAINTS: usize = 2;
@@ -22,23 +22,9 @@ pub fn with_constraints(mut short: Found, claim: &Claim) -> Found {
         if constraint.blocks {
             short.weight += 5;
         }
-        if short.kind == "in-use" && fixes::completing(claim, &short.request).is_some() {
-            continue;
-        }
         if short.kind == "in-use" && is_hopeless(claim, constraint) {
             short.weight += 10;
-            short.fixes.push(format!(
-                "give up the constraint as well: no {} here have equal {}",
-                constraint.needed, constraint.attribute
-            ));
-            continue;
         }
-        short.fixes.push(format!(
-            "{} devices must then be free with {} {}",
-            constraint.needed,
-            reasons::how(constraint.distinct),
-            constraint.attribute
-        ));
     }
     short
 }
@@ -101,41 +87,10 @@ pub fn of_constraint(claim: &Claim, constraint: &Constraint) -> Found {
         })),
         ", ",
     );
-    let ask = match (single, *largest) {
-        (Some(request), 1..) if request.count.is_some() => {
-            format!("ask for at most {largest}, or ")
-        }
-        _ => String::new(),
-    };
-    let name = single.map_or("", |request| request.name.as_str());
-    let completing = match constraint.distinct {
-        true => None,
-        false => fixes::completing_of(claim, constraint, name),
-    };
-    let wants_all = single.is_some_and(|request| request.count.is_none());
-    let fix = match completing {
-        None if wants_all => {
-            format!("select devices that suit the constraint on {attribute}, or give it up")
-        }
-        Some(completing) => format!("{completing}, or {ask}give up the constraint"),
-        None if constraint.distinct => format!("{ask}give up the constraint on {attribute}"),
-        None if is_hopeless(claim, constraint) => format!(
-            "{ask}give up the constraint: freeing devices does not help, no {needed} here have equal {attribute}"
-        ),
-        None => format!(
-            "{ask}give up the constraint; freeing devices helps where {needed} have equal {attribute}"
-        ),
-    };
-    let helps = tainted
-        .iter()
-        .filter_map(|one| fixes::of_devices(one, one.count));
-    let helps = helps.map(|help| format!("{help} (if that brings {needed} together), or "));
-    let fix = helps.collect::<String>() + &fix;
     Found {
         claim: claim.name.clone(),
         request: constraint.requests.join(","),
         phrase,
-        fixes: vec![fix],
         ..Found::new("", "constraint", 5 * needed.saturating_sub(*largest).max(1))
     }
 }

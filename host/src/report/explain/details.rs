@@ -1,11 +1,11 @@
 //! One node in full: the plugin's document as indented lines.
 
-use super::document::{Claim, Constraint, Document, Pool, Reason, Request};
-use super::fixes;
+use super::advice;
 use super::node::View;
 use super::phrase::{counted, some_of};
 use super::reasons::{self, holders, names, of_claim, of_devices};
 use super::together;
+use crate::explain::document::{Claim, Constraint, Document, Pool, Reason, Request};
 
 /// How many devices or groups a line names.
 const SHOWN: usize = 8;
@@ -163,9 +163,7 @@ fn of_request(request: &Request, lines: &mut Vec<String>) {
         if !reason.holders.is_empty() {
             lines.push(format!("      held by {}", holders(reason)));
         }
-        if let Some(fix) =
-            fixes::of_devices(reason, request.missing).filter(|_| !reason.hints.is_empty())
-        {
+        if let Some(fix) = advice::of_devices(reason).filter(|_| !reason.hints.is_empty()) {
             lines.push(format!("      hint: {fix}"));
         }
     }

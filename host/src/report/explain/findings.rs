@@ -1,10 +1,10 @@
 //! What a plugin's document says against a node: the reasons sorted, weighed and put together.
 
 use super::constraints::{blocks, covers, of_constraint, with_constraints};
-use super::document::{Claim, Constraint, Document, Holder, Reason, Request, Unreachable};
 use super::node::{FAR, Found};
 use super::phrase::Phrase;
-use super::{fixes, reasons, remedies, together};
+use super::{advice, reasons, together};
+use crate::explain::document::{Claim, Constraint, Document, Reason, Request, Unreachable};
 
 /// How many drivers out of reach a sentence names.
 const OUT_OF_REACH: usize = 2;
@@ -52,8 +52,6 @@ pub struct Context<'d> {
     unreachable: &'d [Unreachable],
     claims: usize,
     requests: usize,
-    /// The claims of the pod, as `namespace/name`.
-    own: Vec<&'d str>,
 }
 
 impl<'d> Context<'d> {
@@ -64,18 +62,7 @@ impl<'d> Context<'d> {
             unreachable: &document.unreachable,
             claims: document.claims.len(),
             requests: requests.sum(),
-            own: document
-                .claims
-                .iter()
-                .filter_map(|claim| claim.claim.as_deref())
-                .collect(),
         }
-    }
-
-    /// Whether the pod's own claims are all that holds these devices.
-    pub fn is_own(&self, reason: &Reason) -> bool {
-        let own = |holder: &Holder| self.own.contains(&holder.claim.as_str());
-        !reason.holders.is_empty() && reason.holders.iter().all(own)
     }
 
     /// `request: `, with the claim if there are several; nothing if there is no other.
@@ -104,7 +91,7 @@ fn of_claim(claim: &Claim, reason: &Reason) -> Found {
         claim: claim.name.clone(),
         phrase: reasons::of_claim(claim, reason),
         everywhere,
-        fixes: fixes::of_claim(claim, reason).into_iter().collect(),
+        advice: advice::of_claim(claim, reason).into_iter().collect(),
         ..Found::new("", &reason.kind, if everywhere { 30 } else { 15 })
     }
 }
@@ -119,11 +106,7 @@ fn of_alternatives(
         .iter()
         .map(|request| of_request(claim, request, context))
         .collect::<Option<_>>()?;
-    // One that nothing helps does not hide what helps another.
-    let nearest = each
-        .iter()
-        .min_by_key(|found| (found.fixes.is_empty(), found.weight))?
-        .clone();
+    let nearest = each.iter().min_by_key(|found| found.weight)?.clone();
     if each.len() == 1 {
         return Some(nearest);
     }
@@ -140,16 +123,15 @@ fn of_request(claim: &Claim, request: &Request, context: &Context<'_>) -> Option
     }
     let label = context.label(claim, &request.name);
     let (phrase, weight, kind) = shortage(request, context);
-    let fixes = remedies::of(claim, request, context);
     Some(Found {
         claim: claim.name.clone(),
         request: request.name.clone(),
         phrase: Phrase::of(label).then(phrase),
-        fixes,
+        advice: advice::of_request(request),
         closeness: request
             .reasons
             .iter()
-            .map(fixes::closeness)
+            .map(advice::closeness)
             .min()
             .unwrap_or(usize::MAX),
         ..Found::new("", &kind, weight)
@@ -337,7 +319,7 @@ fn errors(document: &Document, context: &Context<'_>) -> Vec<Found> {
                     request: request.name.clone(),
                     phrase: Phrase::of(context.label(claim, &request.name))
                         .then(reasons::of_failure(reason)),
-                    fixes: fixes::of_devices(reason, 1).into_iter().collect(),
+                    advice: advice::of_devices(reason).into_iter().collect(),
                     ..Found::new("", &reason.kind, 15)
                 }
             }));
@@ -346,9 +328,10 @@ fn errors(document: &Document, context: &Context<'_>) -> Vec<Found> {
     found
 }
 
+/// Alternatives of one request are one.
 fn requests(document: &Document) -> usize {
-    let requests = document.claims.iter().map(|claim| claim.requests.len());
-    requests.sum()
+    let claims = document.claims.iter();
+    claims.map(|claim| by_parent(&claim.requests).count()).sum()
 }
 
 /// A constraint that is about the request at which the search was stuck.
@@ -359,15 +342,6 @@ fn tying<'d>(document: &'d Document, request: &str) -> Option<&'d Constraint> {
     })
 }
 
-fn given_up(document: &Document, request: &str) -> Vec<String> {
-    let tying = tying(document, request);
-    let attribute = tying.map(|constraint| &constraint.attribute);
-    let step = attribute.map(|attribute| {
-        format!("first: give up the constraint on {attribute}, then see what is left")
-    });
-    step.into_iter().collect()
-}
-
 /// Nothing by itself is in the way.
 fn of_search(document: &Document) -> Found {
     match &document.search {
@@ -376,13 +350,12 @@ fn of_search(document: &Document) -> Found {
                 "the search was given up after {} devices",
                 search.limit
             )),
-            fixes: vec!["raise the limit with --search-steps".to_owned()],
+            advice: vec!["raise the limit with --search-steps".to_owned()],
             ..Found::new("", "budget", 4)
         },
         Some(search) if search.stuck.is_some() => {
             let stuck = search.stuck.clone().unwrap_or_default();
             Found {
-                fixes: given_up(document, &stuck.request),
                 phrase: Phrase::of(match requests(document) {
                     1 => "enough devices one by one, but not together, for their constraints or counters: ",
                     _ => "enough devices for each request, but not for all at once: ",

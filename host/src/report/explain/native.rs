@@ -1,6 +1,6 @@
-//! One sentence per obstacle of the basic filters, and what would make it go away.
+//! One sentence per obstacle of the basic filters.
 
-use crate::filters::Obstacle;
+use crate::filters::{Obstacle, amount};
 
 use super::phrase::Phrase;
 
@@ -59,69 +59,18 @@ pub fn sentence(obstacle: &Obstacle) -> Phrase {
     }
 }
 
-/// What would make it go away on a node.
-pub fn fix(obstacle: &Obstacle, node: &str) -> Option<String> {
-    Some(match obstacle {
-        Obstacle::Unschedulable => format!("kubectl uncordon {node}"),
-        Obstacle::NodeName { .. } => return None,
-        Obstacle::Taint { key, value, effect } => {
-            let taint = taint(key, value, effect);
-            format!(
-                "tolerate {taint} in the pod, or take it off: kubectl taint node {node} {key}:{effect}-"
-            )
-        }
-        Obstacle::Label { key, .. } if key == "metadata.name" => return None,
-        Obstacle::Label { key, wanted, .. } => {
-            format!("set label {key} of {node} ({wanted}), or change the pod's node selector")
-        }
-        Obstacle::Resource {
-            name,
-            wanted,
-            allocatable,
-            ..
-        } if wanted > allocatable => format!(
-            "ask for at most {} of {name}, which is all that {node} has",
-            amount(name, *allocatable)
-        ),
-        Obstacle::Resource {
-            name,
-            wanted,
-            allocatable,
-            used,
-        } => {
-            let short = wanted - (allocatable - used);
-            format!("free {} of {name} on {node}", amount(name, short))
-        }
-        Obstacle::Unreadable(_) => format!("correct node {node}"),
-    })
+/// What to do about it, where that cannot be tried.
+pub fn advice(obstacle: &Obstacle, node: &str) -> Option<String> {
+    match obstacle {
+        Obstacle::Unreadable(_) => Some(format!("correct node {node}")),
+        _ => None,
+    }
 }
 
-fn taint(key: &str, value: &str, effect: &str) -> String {
+/// `key=value:effect`.
+pub fn taint(key: &str, value: &str, effect: &str) -> String {
     match value {
         "" => format!("{key}:{effect}"),
         value => format!("{key}={value}:{effect}"),
     }
-}
-
-/// As people write it: `500m`, `2`, `3Gi`.
-pub fn amount(name: &str, amount: i128) -> String {
-    if name == "cpu" {
-        return match amount % 1000 {
-            0 => (amount / 1000).to_string(),
-            _ => format!("{amount}m"),
-        };
-    }
-    let is_bytes =
-        name == "memory" || name == "ephemeral-storage" || name.starts_with("hugepages-");
-    for (suffix, shift) in [("Ti", 40), ("Gi", 30), ("Mi", 20), ("Ki", 10)] {
-        let unit = 1_i128 << shift;
-        if is_bytes && amount >= unit {
-            return match amount % unit {
-                0 => format!("{}{suffix}", amount / unit),
-                // One digit behind the point, never more than there is.
-                rest => format!("{}.{}{suffix}", amount / unit, rest * 10 / unit),
-            };
-        }
-    }
-    amount.to_string()
 }

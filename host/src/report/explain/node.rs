@@ -1,13 +1,13 @@
 //! What stands between a pod and one node, from the basic filters and from the plugin's document.
 
 use crate::cluster::Cluster;
-use crate::explain::NodeAnswer;
+use crate::explain::{NodeAnswer, standing};
 use crate::filters::Obstacle;
 use crate::scheduler::outcome::{Ended, PodOutcome};
 
-use super::document::Document;
 use super::phrase::Phrase;
-use super::{findings, native, standing};
+use super::{findings, native};
+use crate::explain::document::Document;
 
 /// Weight of what no change of the cluster's pods helps against.
 pub const FAR: u64 = 60;
@@ -29,8 +29,8 @@ pub struct Found {
     pub weight: u64,
     /// It is the same on every node.
     pub everywhere: bool,
-    /// What would make it go away.
-    pub fixes: Vec<String>,
+    /// What to do about it, where that cannot be tried.
+    pub advice: Vec<String>,
     /// How near a value that is there is to the one that is wanted; the smaller the nearer.
     pub closeness: usize,
 }
@@ -46,7 +46,7 @@ impl Found {
             phrase: Phrase::default(),
             weight,
             everywhere: false,
-            fixes: Vec::new(),
+            advice: Vec::new(),
             closeness: usize::MAX,
         }
     }
@@ -72,7 +72,7 @@ impl View {
             .iter()
             .map(|obstacle| Found {
                 phrase: native::sentence(obstacle),
-                fixes: native::fix(obstacle, &name).into_iter().collect(),
+                advice: native::advice(obstacle, &name).into_iter().collect(),
                 ..Found::new(
                     native::filter(obstacle),
                     kind_of(obstacle),

@@ -1,8 +1,8 @@
 //! Slices that no node reaches, and inputs without any.
 
-use super::document::Document;
 use super::node::View;
 use super::summary::Facts;
+use crate::explain::document::Document;
 
 /// Drivers whose slices are for nodes that are not there.
 pub fn unreached(facts: &Facts<'_>) -> Option<String> {

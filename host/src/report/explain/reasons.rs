@@ -1,10 +1,10 @@
 //! One sentence per type of reason that the plugin gives (`guest/schemas/explain.schema.json`).
-//! [`super::fixes`] says what would make it go away. A type that is not known here is shown with its fields.
+//! [`super::advice`] says what to do about those that nobody can try to take away. A type that is not known here is shown with its fields.
 
 use serde_json::Value;
 
-use super::document::{Claim, Counter, Observed, Reason, Request, Taint, Unreachable};
 use super::phrase::{Phrase, some_of};
+use crate::explain::document::{Claim, Counter, Observed, Reason, Request, Taint, Unreachable};
 
 /// How many devices, holders or names a sentence shows.
 const SHOWN: usize = 3;

@@ -6,10 +6,10 @@ use serde::Serialize;
 
 use crate::object::Object;
 
-use super::document::Document;
 use super::node::View;
 use super::phrase::Phrase;
 use super::reasons;
+use crate::explain::document::Document;
 
 /// A node that cannot take a pod.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

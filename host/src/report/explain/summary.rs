@@ -273,14 +273,31 @@ fn who(group: &Group, facts: &Facts<'_>, all: usize) -> String {
 
 fn fits(facts: &Facts<'_>, report: &PodReport) -> Vec<String> {
     let node = report.node.as_deref().unwrap_or_default();
-    let first = format!(
-        "{}; it fits, and would run on {node}{}.",
-        subject(facts),
-        with_devices(&report.claims, node)
-    );
+    let would = format!("would run on {node}{}", with_devices(&report.claims, node));
+    let first = match facts.answer.queued.as_ref().map(|queued| &queued.ended) {
+        None | Some(Ended::Bound { .. }) => format!("{}; it fits, and {would}.", subject(facts)),
+        Some(ended) => {
+            let ahead = match facts.answer.ahead.len() {
+                1 => "pod".to_owned(),
+                count => format!("{count} pods"),
+            };
+            format!(
+                "{}; behind the {ahead} ahead of it in the queue it does not fit{}. Alone it {would}.",
+                subject(facts),
+                why(ended)
+            )
+        }
+    };
     let mut sentences = vec![first];
     sentences.extend(choice(facts, node));
     sentences
+}
+
+fn why(ended: &Ended) -> String {
+    match ended {
+        Ended::Failed(failure) => format!(" ({})", failure.status.message()),
+        _ => String::new(),
+    }
 }
 
 /// ` with gpu-0 and gpu-1 (gpu.example.com)`.

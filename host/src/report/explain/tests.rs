@@ -13,7 +13,8 @@ use crate::plugin::{Code, Status};
 use crate::queue::Rejection;
 use crate::report::table::Colour;
 
-mod remedies;
+mod changes;
+mod findings;
 mod sentences;
 
 const PLUGIN: &str = "DynamicResources";
@@ -102,6 +103,7 @@ fn answer(nodes: Vec<NodeAnswer>) -> Answer {
         standing: Standing::Pending,
         outcome: Some(outcome),
         after_queue: false,
+        queued: None,
         nodes,
         ahead: Vec::new(),
         plugin: PLUGIN.to_owned(),
@@ -113,7 +115,7 @@ fn answer(nodes: Vec<NodeAnswer>) -> Answer {
 
 fn check(answer: &Answer, count: u64, asked: &[&str], expected: &Expect) {
     let asked: Vec<String> = asked.iter().map(|&name| name.to_owned()).collect();
-    let explained = collect(answer, &cluster(count), &[], &asked);
+    let explained = Sorted::of(answer, &cluster(count)).explained(&[], &asked, &[]);
     let mut text = Vec::new();
     text::write(&explained, Colour::Off, &mut text).unwrap();
     let text = String::from_utf8(text).unwrap();
@@ -143,12 +145,8 @@ fn the_example_of_two_devices_at_one_root() {
             use; on 4 nodes no device of class gpu.example.com.
 
             TO MAKE IT FIT
-              on gpu-a
-                - ask for at most 1, or give up the constraint: freeing devices does not help, no 2 here have
-                  equal resource.kubernetes.io/pcieRoot
-              or on gpu-b
-                - free 1 of gpu-0, gpu-1 and gpu-2, held by claim ml/many (pod ml/many-pod): then 2 have equal
-                  resource.kubernetes.io/pcieRoot ("pci0000:10")
+              (not tried)
+                - `dractl explain -n ml trainer` tries what would help
 
             NODES  WHY
                 1  3 devices free, but at most 1 with equal resource.kubernetes.io/pcieRoot, 2 needed
@@ -167,9 +165,6 @@ fn the_example_of_two_devices_at_one_root() {
                 constraint: equal resource.kubernetes.io/pcieRoot for gpus: 2 needed, 1 at most: impossible
                     here
                   pci0000:10 (1 free)
-              to make it fit:
-                - free 1 of gpu-0, gpu-1 and gpu-2, held by claim ml/many (pod ml/many-pod): then 2 have equal
-                  resource.kubernetes.io/pcieRoot ("pci0000:10")
         "#]],
     );
 }
@@ -201,12 +196,8 @@ fn a_basic_filter_beside_the_plugin() {
             free, 2 needed: 2 in use.
 
             TO MAKE IT FIT
-              on n1
-                - tolerate gpu=only:NoSchedule in the pod, or take it off: kubectl taint node n1
-                  gpu:NoSchedule-
-                - free 2500m of cpu on n1
-                - free gpu-0 and gpu-1, held by claim ml/a (pod ml/a-pod): then 2 have equal
-                  resource.kubernetes.io/pcieRoot ("pci0000:10")
+              (not tried)
+                - `dractl explain -n ml trainer` tries what would help
 
             NODES  WHY
                 1  taint gpu=only:NoSchedule not tolerated, and cpu: 4 needed, 1500m of 8 left, and 0 of 2
@@ -220,7 +211,7 @@ fn a_basic_filter_beside_the_plugin() {
 fn nodes_that_differ_in_numbers_share_a_line() {
     let nodes = (0..60).map(|at| in_use(&format!("n{at:02}"), at % 2, 4 + at % 3, "a"));
     let answer = answer(nodes.collect());
-    let explained = collect(&answer, &cluster(2), &[], &[]);
+    let explained = collect(&answer, &cluster(2));
     let counts: Vec<usize> = explained.groups.iter().map(|group| group.count).collect();
     // One free device is nearer than none.
     assert_eq!(counts, [30, 30]);
@@ -252,16 +243,16 @@ fn a_plugin_without_explanations() {
         1,
         &[],
         &expect![[r#"
-        ml/trainer: unschedulable (Filter)
-        Pod ml/trainer needs 1 device of class gpu.example.com on one node, but on both nodes cannot
-        allocate all claims.
-        Note: the plugin DynamicResources gives no reasons (it does not explain itself): the messages
-              of its decisions are all there is.
+            ml/trainer: unschedulable (Filter)
+            Pod ml/trainer needs 1 device of class gpu.example.com on one node, but on both nodes cannot
+            allocate all claims.
+            Note: the plugin DynamicResources gives no reasons (it does not explain itself): the messages
+                  of its decisions are all there is.
 
-        NODES  WHY
-            2  cannot allocate all claims
-               [n1 and n2]
-    "#]],
+            NODES  WHY
+                2  cannot allocate all claims
+                   [n1 and n2]
+        "#]],
     );
 }
 
@@ -269,7 +260,7 @@ fn a_plugin_without_explanations() {
 fn what_cannot_be_understood_is_said() {
     let mut other = no_driver("n1");
     other.document = Some(json!({"verdict": "no"}));
-    let explained = collect(&answer(vec![other]), &cluster(1), &[], &[]);
+    let explained = collect(&answer(vec![other]), &cluster(1));
     assert_eq!(
         explained.groups[0].text,
         "what the plugin says cannot be understood"

@@ -4,8 +4,9 @@ use std::io::{self, Write};
 
 use crate::report::table::{Colour, WIDTH, printable, wrap};
 
+use super::nearest::in_words;
 use super::phrase::some_of;
-use super::{Explained, GroupReport, NodeReport};
+use super::{Explained, GroupReport, Nearest, NodeReport};
 
 /// How many groups of nodes are shown.
 const GROUPS: usize = 8;
@@ -52,13 +53,7 @@ pub fn write(explained: &Explained, colour: Colour, out: &mut dyn Write) -> io::
         writeln!(out, "\n{}", paint("TO MAKE IT FIT", BOLD))?;
     }
     for (position, nearest) in explained.nearest.iter().enumerate() {
-        if let Some(node) = &nearest.node {
-            let or = if position > 0 { "or " } else { "" };
-            writeln!(out, "  {or}on {}", printable(node))?;
-        }
-        for step in &nearest.steps {
-            paragraph(&format!("- {step}"), 4, 6, out)?;
-        }
+        remedy(nearest, position > 0, out)?;
     }
     if !explained.groups.is_empty() {
         table(explained, &paint("NODES  WHY", BOLD), out)?;
@@ -71,6 +66,30 @@ pub fn write(explained: &Explained, colour: Colour, out: &mut dyn Write) -> io::
         )?;
     }
     Ok(())
+}
+
+/// Where, whether it was tried, and what to do; what belongs together has numbers.
+fn remedy(nearest: &Nearest, is_other: bool, out: &mut dyn Write) -> io::Result<()> {
+    let or = if is_other { "or " } else { "" };
+    let place = match &nearest.node {
+        Some(node) => format!("on {} ", printable(node)),
+        None => String::new(),
+    };
+    writeln!(out, "  {or}{place}({})", in_words(nearest.tried))?;
+    steps(&nearest.steps, nearest.left.as_deref(), out)
+}
+
+fn steps(steps: &[String], left: Option<&str>, out: &mut dyn Write) -> io::Result<()> {
+    for (at, step) in steps.iter().enumerate() {
+        match steps.len() {
+            1 => paragraph(&format!("- {step}"), 4, 6, out)?,
+            _ => paragraph(&format!("{}. {step}", at + 1), 4, 7, out)?,
+        }
+    }
+    match left {
+        Some(left) => paragraph(&format!("then still: {left}"), 4, 6, out),
+        None => Ok(()),
+    }
 }
 
 fn table(explained: &Explained, head: &str, out: &mut dyn Write) -> io::Result<()> {
@@ -130,10 +149,8 @@ fn in_full(node: &NodeReport, head: &str, out: &mut dyn Write) -> io::Result<()>
         paragraph(text, indent, indent + 4, out)?;
     }
     if !node.steps.is_empty() && !node.fits {
-        writeln!(out, "  to make it fit:")?;
-        for step in &node.steps {
-            paragraph(&format!("- {step}"), 4, 6, out)?;
-        }
+        writeln!(out, "  to make it fit ({}):", in_words(node.tried))?;
+        steps(&node.steps, node.left.as_deref(), out)?;
     }
     Ok(())
 }

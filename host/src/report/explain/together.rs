@@ -1,13 +1,12 @@
 //! Where everything by itself can be had, and not together: which requests, constraints and counters exclude each other, in
-//! numbers, and what to give up.
+//! numbers.
 
-use super::document::{Document, Reason, Request, Together};
 use super::findings::Context;
-use super::fixes;
 use super::needs;
 use super::node::Found;
-use super::phrase::{Phrase, some_of};
+use super::phrase::Phrase;
 use super::reasons::{counter_name, holders, how, takes};
+use crate::explain::document::{Document, Reason, Request, Together};
 
 /// How many counters a sentence names.
 const SHOWN: usize = 2;
@@ -30,7 +29,6 @@ pub fn of(document: &Document, together: &Together, context: &Context<'_>) -> Fo
         claim: asked.claim.clone(),
         request: asked.request.clone(),
         phrase: phrase(document, together, &asked),
-        fixes: vec![fix(together, &asked, context)],
         ..Found::new("", kind, 5_u64.saturating_mul(short.max(1)))
     }
 }
@@ -239,48 +237,4 @@ fn shared(counters: &[Reason]) -> Phrase {
         0 => phrase,
         rest => phrase.text(format!(" and {rest} more")),
     }
-}
-
-/// Any one of these is enough, as far as the requests themselves are concerned.
-fn fix(together: &Together, asked: &Asked<'_>, context: &Context<'_>) -> String {
-    let mut ways: Vec<String> = Vec::new();
-    let held = together.counters.iter().filter(|one| !context.is_own(one));
-    ways.extend(held.take(SHOWN).filter_map(|one| fixes::of_devices(one, 1)));
-    let attributes = together
-        .constraints
-        .iter()
-        .map(|tied| tied.attribute.clone());
-    let mut attributes: Vec<String> = attributes.collect();
-    attributes.dedup();
-    match (together.constraints.len(), attributes.as_slice()) {
-        (0, _) => {}
-        (1, attributes) => ways.push(format!("give up the constraint on {}", attributes.concat())),
-        (_, attributes) => ways.push(format!(
-            "give up one of the constraints on {}",
-            some_of(attributes, 3, attributes.len())
-        )),
-    }
-    if together.counters.is_empty() && together.constraints.is_empty() {
-        let missing = together
-            .most
-            .map_or(1, |most| together.needed.saturating_sub(most));
-        let reasons = asked.requests.iter().flat_map(|request| &request.reasons);
-        let in_use = reasons.filter(|reason| reason.kind == "in-use" && !context.is_own(reason));
-        // Freeing them does not help where all of them together are too few.
-        ways.extend(
-            in_use
-                .take(1)
-                .filter(|one| one.count >= missing)
-                .filter_map(|one| fixes::of_devices(one, missing)),
-        );
-    }
-    if let (Some(most @ 1..), [_]) = (together.most, asked.names.as_slice()) {
-        ways.push(format!("ask for at most {most}"));
-    } else if ways.is_empty() {
-        ways.push(match (together.most, asked.names.len()) {
-            (Some(most @ 1..), 2..) => format!("ask for at most {most} devices in all"),
-            _ => "ask for fewer devices".to_owned(),
-        });
-    }
-    ways.join(", or ")
 }

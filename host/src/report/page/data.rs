@@ -5,7 +5,6 @@
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::report::explain::Nearest;
 use crate::report::{RetryReport, WarningReport};
 
 /// Runs of consecutive positions in the list of nodes, first and last of each: a text may stand for thousands of nodes.
@@ -49,8 +48,8 @@ pub(super) struct Explanation<'a> {
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
     pub notes: &'a [String],
     /// What would make it fit.
-    #[serde(skip_serializing_if = "<[Nearest]>::is_empty")]
-    pub nearest: &'a [Nearest],
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub nearest: Vec<Remedy<'a>>,
     /// The nearest to fitting first.
     pub groups: Vec<Alike<'a>>,
     /// Devices that it would get: group, and position in it.
@@ -215,4 +214,17 @@ pub(super) fn ranges(positions: impl IntoIterator<Item = usize>) -> Ranges {
         }
     }
     ranges
+}
+
+/// What would make a pod fit.
+#[derive(Debug, Serialize)]
+pub(super) struct Remedy<'a> {
+    /// None: on any node.
+    pub node: Option<&'a str>,
+    pub steps: &'a [String],
+    /// Whether they were tried, in words.
+    pub tried: &'a str,
+    /// What stands in the way after them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub left: Option<&'a str>,
 }

@@ -120,10 +120,11 @@ function reasonCard({ plugin, message, count, nodes }) {
     known.length > 0 && names(known.map((node) => goNode(node.name))));
 }
 
-/** What would have to be done, all of it, on one node or whatever the node. */
-function remedy({ node, steps }, index) {
-  const place = node && el('p', {}, index > 0 ? 'or on ' : 'on ', goNode(node));
-  return el('div', { class: 'card' }, place, el('ul', { class: 'steps' }, ...steps.map((step) => el('li', {}, step))));
+/** What would have to be done, all of it, on one node or whatever the node, and whether that was tried. */
+function remedy({ node, steps, tried, left }, index) {
+  const or = index > 0 ? 'or ' : '';
+  const place = el('p', {}, ...(node ? [`${or}on `, goNode(node)] : [or]), tried && el('span', { class: 'quiet' }, ` ${tried}`));
+  return el('div', { class: 'card' }, place, el('ul', { class: 'steps' }, ...steps.map((step) => el('li', {}, step))), left && el('p', {}, `Then still: ${left}`));
 }
 
 /** Nodes with the same reasons. */

@@ -7,7 +7,7 @@ use super::Explanation;
 use super::collect::Positions;
 use super::data::{self, Alike, Pod, ranges};
 use super::inventory::Inventory;
-use crate::report::explain::{Explained, GroupReport, Refusal};
+use crate::report::explain::{Explained, GroupReport, Nearest, Refusal, in_words};
 
 /// Says in the list of pods what an explanation found: one that has a node, has ended or is being deleted stays what it is, whatever
 /// would become of it if it were pending.
@@ -63,7 +63,7 @@ pub(super) fn explanation<'a>(
         pod: format!("{}/{}", explained.namespace, explained.name),
         summary: &explained.summary,
         notes: &explained.notes,
-        nearest: &explained.nearest,
+        nearest: explained.nearest.iter().map(remedy).collect(),
         groups: explained.groups.iter().map(alike).collect(),
         would: would(explained, inventory),
         texts: texts.list,
@@ -71,6 +71,15 @@ pub(super) fn explanation<'a>(
         full: in_full
             .map(|node| (node.node.as_str(), node.lines.as_slice()))
             .collect(),
+    }
+}
+
+fn remedy(nearest: &Nearest) -> data::Remedy<'_> {
+    data::Remedy {
+        node: nearest.node.as_deref(),
+        steps: &nearest.steps,
+        tried: in_words(nearest.tried),
+        left: nearest.left.as_deref(),
     }
 }
 

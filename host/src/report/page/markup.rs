@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use super::{Contents, Explained};
+use crate::report::explain::in_words;
 use crate::report::{PodReport, Report};
 
 /// JSON that can stand in a script element. In JSON text `<` occurs in strings only, so that neither an end tag nor a comment can
@@ -55,8 +56,8 @@ fn answer(explained: &Explained, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "<p>{}</p>", text(&explained.summary.join(" ")))?;
     for nearest in &explained.nearest {
         let place = match &nearest.node {
-            Some(node) => format!("To make it fit on {node}:"),
-            None => "To make it fit:".to_owned(),
+            Some(node) => format!("To make it fit on {node} ({}):", in_words(nearest.tried)),
+            None => format!("To make it fit ({}):", in_words(nearest.tried)),
         };
         let steps = nearest.steps.iter();
         let steps: String = steps

@@ -31,6 +31,9 @@ fn explained(verdict: &str) -> Explained {
         nearest: vec![Nearest {
             node: Some("n2".into()),
             steps: vec!["wait".into()],
+            tried: "fits",
+            changes: Vec::new(),
+            left: None,
         }],
         groups: vec![group],
         nodes: Vec::new(),
@@ -67,17 +70,38 @@ fn two_nodes() -> Cluster {
 }
 
 fn whole_page(explanation: Explanation, report: &Report) -> String {
+    page_of(&[explanation], report)
+}
+
+fn page_of(explained: &[Explanation], report: &Report) -> String {
     let before = BTreeSet::new();
-    let explained = [explanation];
     let contents = Contents {
         command: "explain",
-        explained: &explained,
+        explained,
         opens: true,
         ..contents("in", report, &before)
     };
     let mut out = Vec::new();
     write(contents, &two_nodes(), &mut out).expect("a page");
     String::from_utf8(out).expect("text")
+}
+
+#[test]
+fn the_page_opens_on_a_refused_pod() {
+    let of = |name: &str, verdict: &str| Explanation {
+        explained: Explained {
+            name: name.into(),
+            ..explained(verdict)
+        },
+        refusals: Vec::new(),
+    };
+    let open = |all: &[Explanation]| data(&page_of(all, &Report::default()))["open"].clone();
+    let (fits, runs) = (of("a", "scheduled"), of("b", "placed"));
+    assert_eq!(open(&[of("c", "scheduled"), of("d", "placed")]), "ns/c");
+    assert_eq!(
+        open(&[fits, runs, of("e", "error"), of("f", "waiting")]),
+        "ns/e"
+    );
 }
 
 #[test]
@@ -113,7 +137,10 @@ fn reasons_are_told_by_position() {
         told["groups"],
         json!([{"text": "too few", "nodes": [[1, 1], [0, 0]]}])
     );
-    assert_eq!(told["nearest"], json!([{"node": "n2", "steps": ["wait"]}]));
+    assert_eq!(
+        told["nearest"],
+        json!([{"node": "n2", "steps": ["wait"], "tried": "tried: then it fits"}])
+    );
     assert_eq!(told.get("would"), None);
 }
 
@@ -187,7 +214,7 @@ fn without_scripts_the_answer_is_text() {
         "<h1>dractl explain</h1>",
         "<h2>ns/pod: unschedulable</h2>",
         "<p>One. Two &lt;b&gt;.</p>",
-        "<p>To make it fit on n2:</p>\n<ul><li>wait</li></ul>",
+        "<p>To make it fit on n2 (tried: then it fits):</p>\n<ul><li>wait</li></ul>",
         "<tr><td>2</td><td>too few</td><td>n2, n1</td></tr>",
     ] {
         assert!(page.contains(told), "{told}");

@@ -75,7 +75,8 @@ fn of_reason(reason: &mut Reason, cluster: &Cluster) {
     }
 }
 
-fn of(claim: &str, cluster: &Cluster) -> Option<Standing> {
+/// How a claim stands, by `namespace/name`.
+pub fn of(claim: &str, cluster: &Cluster) -> Option<Standing> {
     let (namespace, name) = claim.split_once('/')?;
     let claim = &cluster.entry(&Kind::new(CLAIM), namespace, name)?.object;
     let reserved = claim.value().pointer("/status/reservedFor");

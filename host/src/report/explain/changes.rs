@@ -1,0 +1,205 @@
+//! Changes that were tried, in words: one sentence per type.
+
+use crate::cluster::Cluster;
+use crate::explain::document::{Holder, Reason};
+use crate::explain::remedies::Ways;
+use crate::explain::standing::{self, awaited};
+use crate::stand_ins::change::{Change, Specified};
+
+use super::native;
+use super::needs::Need;
+use super::phrase::some_of;
+use super::reasons::{holders, names};
+
+/// How many devices or pods a sentence names.
+const SHOWN: usize = 3;
+
+/// How a pod's requests are called, and where it is looked up who holds what.
+pub struct Words<'a> {
+    /// What the pod asks for.
+    pub needs: &'a [Need],
+    /// As it was when the changes were looked for.
+    pub cluster: &'a Cluster,
+}
+
+impl Words<'_> {
+    /// All ways of a step.
+    pub fn step(&self, ways: &Ways) -> String {
+        let ways = ways.iter().map(|changes| self.together(changes));
+        ways.collect::<Vec<_>>().join(", or ")
+    }
+
+    /// Changes that go together; claims that are freed are one thing to do.
+    fn together(&self, changes: &[Change]) -> String {
+        let is_freed = |change: &&Change| matches!(change, Change::FreeClaim { own: false, .. });
+        let (freed, others): (Vec<&Change>, Vec<&Change>) = changes.iter().partition(is_freed);
+        let others = others.into_iter().map(|change| self.one(change));
+        let mut parts: Vec<String> = others.collect();
+        if !freed.is_empty() {
+            parts.push(self.free(&freed));
+        }
+        // No commas: ways have those between them.
+        parts.join(" and ")
+    }
+
+    fn one(&self, change: &Change) -> String {
+        match change {
+            Change::FreeClaim { claim, pods, .. } => self.own(claim, pods),
+            Change::DeleteClaim { claim } => {
+                format!("delete ResourceClaim {claim}, so that one is made for this pod")
+            }
+            Change::Tolerate {
+                of,
+                request,
+                key,
+                value,
+                effect,
+            } => format!(
+                "tolerate {} in {}",
+                native::taint(key, value, effect),
+                match self.request(of, request) {
+                    Some(request) => request,
+                    None => "the request".to_owned(),
+                }
+            ),
+            Change::RemoveTaint { devices, .. } => format!(
+                "take the taint off {}",
+                some_of(&names(devices), SHOWN, devices.len())
+            ),
+            Change::DeleteTaintRule { rule } => format!("delete DeviceTaintRule {rule}"),
+            Change::AskFor {
+                of,
+                request,
+                count,
+                instead_of_all,
+            } => {
+                let what = match (instead_of_all, count) {
+                    (false, count) => format!("ask for at most {count}"),
+                    (true, 1) => "ask for 1 device instead of all".to_owned(),
+                    (true, count) => format!("ask for {count} devices instead of all"),
+                };
+                what + &self.within(of, request)
+            }
+            Change::GiveUpConstraint { of, attribute, .. } => match self.needs.len() {
+                0 | 1 => format!("give up the constraint on {attribute}"),
+                _ => format!(
+                    "give up the constraint on {attribute} in claim {}",
+                    of.claim
+                ),
+            },
+            Change::DropRequest { of, request } => match self.needs.len() {
+                0 | 1 => format!("leave out request {request}"),
+                _ => format!("leave out request {request} of claim {}", of.claim),
+            },
+            Change::UseClass { from, class, .. } => {
+                format!("name class {class} instead of {from}, which does not exist")
+            }
+            Change::CompletePool {
+                driver,
+                pool,
+                surplus,
+            } => match surplus {
+                false => format!("have the driver publish all slices of {driver}/{pool}"),
+                true => format!(
+                    "have the driver correct {driver}/{pool}: its slices must be as many as their resourceSliceCount says"
+                ),
+            },
+            other => of_core(other),
+        }
+    }
+
+    /// A claim of the pod itself that is allocated where it cannot go.
+    fn own(&self, claim: &str, pods: &[String]) -> String {
+        let standing = standing::of(claim, self.cluster).unwrap_or_default();
+        let over = pods.iter().all(|pod| standing.pods.contains_key(pod));
+        match (pods.is_empty(), over) {
+            (true, _) => format!(
+                "take the allocation off ResourceClaim {claim}, which nobody uses: delete it and create it anew"
+            ),
+            (_, true) => format!(
+                "wait until the reservations of ResourceClaim {claim} are taken off: none of its pods uses it any more"
+            ),
+            (_, false) => format!(
+                "let {} end, so that ResourceClaim {claim} is allocated anew",
+                some_of(pods, SHOWN, pods.len())
+            ),
+        }
+    }
+
+    /// `free gpu-0, held by claim a/b (pod a/p)`, or how long to wait where nobody uses it any more.
+    fn free(&self, changes: &[&Change]) -> String {
+        let mut reason = Reason::default();
+        for change in changes {
+            let Change::FreeClaim {
+                claim,
+                pods,
+                devices,
+                ..
+            } = change
+            else {
+                continue;
+            };
+            reason.devices.extend(devices.iter().cloned());
+            reason.holders.push(Holder {
+                claim: claim.clone(),
+                pods: pods.clone(),
+                standing: standing::of(claim, self.cluster).unwrap_or_default(),
+                ..Holder::default()
+            });
+        }
+        let devices = some_of(&names(&reason.devices), SHOWN, reason.devices.len());
+        let held = holders(&reason);
+        let idle = reason.holders.iter().all(|holder| holder.standing.is_idle);
+        match (awaited(&reason.holders), idle, reason.holders.len()) {
+            (Some(how), ..) => format!("wait for {devices}, held by {held}: {how}"),
+            (None, true, 1) => format!("free {devices}, held by {held}: delete that claim"),
+            (None, true, _) => format!("free {devices}, held by {held}: delete those claims"),
+            (None, false, _) => format!("free {devices}, held by {held}"),
+        }
+    }
+
+    /// How a request is called, where there are several.
+    fn request(&self, of: &Specified, name: &str) -> Option<String> {
+        let requests = self.needs.iter().map(|need| need.requests.len());
+        match (self.needs.len(), requests.sum::<usize>()) {
+            (_, 0 | 1) => None,
+            (0 | 1, _) => Some(format!("request {name}")),
+            _ => Some(format!("request {name} of claim {}", of.claim)),
+        }
+    }
+
+    fn within(&self, of: &Specified, name: &str) -> String {
+        let request = self.request(of, name);
+        request.map_or_else(String::new, |request| format!(" in {request}"))
+    }
+}
+
+/// Changes of pods, nodes and namespaces.
+fn of_core(change: &Change) -> String {
+    match change {
+        Change::EndPods {
+            node,
+            resource,
+            amount,
+            pods,
+        } => format!(
+            "free {amount} of {resource} on {node}, for example by ending {}",
+            some_of(pods, SHOWN, pods.len())
+        ),
+        Change::Uncordon { node } => format!("kubectl uncordon {node}"),
+        Change::TolerateNodeTaint { key, value, effect } => {
+            format!("tolerate {} in the pod", native::taint(key, value, effect))
+        }
+        Change::RemoveNodeTaint { node, key, effect } => {
+            format!("take the taint off: kubectl taint node {node} {key}:{effect}-")
+        }
+        Change::LabelNode { node, key, value } => format!("set label {key} of {node} to {value}"),
+        Change::DropNodeSelection {} => {
+            "take node selector and required node affinity out of the pod".to_owned()
+        }
+        Change::AskResource { resource, amount } => {
+            format!("ask for at most {amount} of {resource}, which is all that the node has")
+        }
+        _ => String::new(),
+    }
+}
