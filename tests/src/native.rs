@@ -79,6 +79,7 @@ impl Plugin for Native {
     fn exports(&self) -> Exports {
         Exports {
             enqueue: true,
+            waiting: true,
             binding: true,
             explain: false,
             advice: false,
