@@ -36,11 +36,15 @@ fn objects_in(waiting: usize, placed: usize) -> u64 {
         .collect();
     let mut objects = vec![
         object(json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n"}})),
-        object(json!({"apiVersion": "resource.k8s.io/v1", "kind": "DeviceClass", "metadata": {"name": "gpu"},
-            "spec": {}})),
-        object(json!({"apiVersion": "resource.k8s.io/v1", "kind": "ResourceSlice", "metadata": {"name": "s"},
+        object(
+            json!({"apiVersion": "resource.k8s.io/v1", "kind": "DeviceClass", "metadata": {"name": "gpu"},
+            "spec": {}}),
+        ),
+        object(
+            json!({"apiVersion": "resource.k8s.io/v1", "kind": "ResourceSlice", "metadata": {"name": "s"},
             "spec": {"driver": "d", "nodeName": "n", "devices": devices,
-                "pool": {"name": "n", "generation": 1, "resourceSliceCount": 1}}})),
+                "pool": {"name": "n", "generation": 1, "resourceSliceCount": 1}}}),
+        ),
     ];
     objects.extend((0..waiting).flat_map(|i| pod(&format!("waits-{i}"), "elsewhere", 1)));
     objects.extend((0..placed).flat_map(|i| pod(&format!("runs-{i}"), "here", 0)));
@@ -55,7 +59,9 @@ fn objects_in(waiting: usize, placed: usize) -> u64 {
         .unwrap_or_else(|error| panic!("{error}"));
     scheduler.run(&mut OneAtATime);
     let outcomes = scheduler.outcomes();
-    let bound = outcomes.iter().filter(|outcome| matches!(outcome.ended, Ended::Bound { .. }));
+    let bound = outcomes
+        .iter()
+        .filter(|outcome| matches!(outcome.ended, Ended::Bound { .. }));
     assert_eq!(bound.count(), placed);
     plugin.stats().objects_in
 }
