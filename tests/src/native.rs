@@ -148,7 +148,9 @@ impl Plugin for Native {
 }
 
 /// A binding call that runs to its end when it is resumed first.
-struct AtOnce(Option<Box<dyn FnOnce() -> Result<Option<Progress>, PluginError>>>);
+struct AtOnce(Option<Box<dyn FnOnce() -> BindingOutcome>>);
+
+type BindingOutcome = Result<Option<Progress>, PluginError>;
 
 impl BindingRun for AtOnce {
     fn resume(&mut self) -> Step {
@@ -156,11 +158,7 @@ impl BindingRun for AtOnce {
     }
 }
 
-fn run_binding(
-    host: &NativeHost,
-    config: &[u8],
-    call: BindingCall,
-) -> Result<Option<Progress>, PluginError> {
+fn run_binding(host: &NativeHost, config: &[u8], call: BindingCall) -> BindingOutcome {
     let mut plugin = plugin::Plugin::default();
     let name = call.name();
     plugin

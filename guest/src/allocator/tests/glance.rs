@@ -12,7 +12,7 @@ use crate::allocator::selectors::{
     Content, DeviceRef, ExpressionId, Recalled, SelectorError, Selectors,
 };
 use crate::allocator::{Allocator, DEFAULT_STEPS, Inventory, Outcome};
-use crate::api::{DeviceTaintRule, Reach, ResourceSlice, TaintEffect, TaintSelector};
+use crate::api::{Attribute, DeviceTaintRule, Reach, ResourceSlice, TaintEffect, TaintSelector};
 use crate::profile::Profile;
 
 /// Remembers verdicts, and what it recalled of a site as long as that has its stamp.
@@ -116,7 +116,13 @@ impl World {
             0 => {
                 let like = &self.cluster.slices[slot];
                 let from = random::cluster(seed + 77, random::TAME).slices;
-                let devices = from.into_iter().flat_map(|slice| slice.devices).collect();
+                let devices = from.into_iter().flat_map(|slice| slice.devices);
+                let odd = [Attribute::Unknown, list(&[text("a"), text("b")])];
+                let devices = devices.map(|like| match rng.u32(0..6) {
+                    odd_one @ 0..2 => device(&like.name, &[("m", odd[odd_one as usize].clone())]),
+                    _ => like,
+                });
+                let devices = devices.collect();
                 let slice = ResourceSlice {
                     devices,
                     ..like.clone()
@@ -127,7 +133,9 @@ impl World {
             1 => {
                 let mut slice = self.cluster.slices[slot].clone();
                 slice.reach = match slice.reach {
-                    Reach::NodeName(_) => Reach::AllNodes,
+                    // Another node's slices still count for the pool.
+                    Reach::NodeName(name) if name == "n1" => Reach::NodeName("n2".into()),
+                    Reach::NodeName(_) if rng.bool() => Reach::AllNodes,
                     _ => Reach::NodeName("n1".into()),
                 };
                 self.put(slot, slice);
