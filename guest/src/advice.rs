@@ -17,12 +17,16 @@ mod claims;
 mod devices;
 mod fields;
 mod findings;
+mod limits;
+mod names;
 mod pods;
 mod pools;
 mod published;
+mod reader_remedies;
 mod remedies;
 mod scene;
 mod selectors;
+mod sharing;
 #[cfg(test)]
 mod tests;
 
@@ -101,10 +105,10 @@ fn check_fields(host: &dyn Host, scene: &Scene, profile: &Profile, findings: &mu
     let has_bad_pods = problems.keys().any(|id| id.kind == kinds::POD);
     let pods = has_bad_pods.then_some(kinds::POD);
     for kind in kinds_with_keys.into_iter().chain(pods) {
-        for object in scene::objects(host, kind) {
+        scene::objects(host, kind, |object| {
             let problem = problems.get(&object.id).copied();
             fields::check(&object, problem, profile, findings);
-        }
+        });
     }
 }
 
@@ -116,14 +120,8 @@ fn check_requests(scene: &Scene, profile: &Profile, findings: &mut Findings) {
         .iter()
         .map(|seen| (seen.id.name.as_str(), seen.read.as_ref().ok()))
         .collect();
-    let around = Surroundings {
-        published: &published,
-        classes: classes.keys().copied().collect(),
-        is_cluster: !scene.nodes.is_empty() || !scene.slices.is_empty(),
-    };
     let mut selectors = Selectors::new(profile);
     for (id, class) in scene.classes.iter().filter_map(|seen| seen.usable()) {
-        claims::class(&class.selectors, &class.config, &mut findings.about(id));
         selectors.add_class(id, class);
     }
     let used = pods::used_templates(scene);
@@ -131,9 +129,9 @@ fn check_requests(scene: &Scene, profile: &Profile, findings: &mut Findings) {
         kinds::RESOURCE_CLAIM => claim.allocation.is_none(),
         _ => used.contains(&(id.namespace.as_str(), id.name.as_str())),
     };
-    for (seen, root) in [(&scene.claims, "spec"), (&scene.templates, "spec.spec")] {
-        for (id, claim) in seen.iter().filter_map(|seen| seen.usable()) {
-            claims::check(claim, root, &around, &mut findings.about(id));
+    let kinds = [(&scene.claims, "spec"), (&scene.templates, "spec.spec")];
+    for (seen, root) in kinds {
+        for (id, claim) in scene::usable(seen) {
             for place in claims::places(claim, root) {
                 let class = classes
                     .get(place.exact.device_class_name.as_str())
@@ -143,8 +141,25 @@ fn check_requests(scene: &Scene, profile: &Profile, findings: &mut Findings) {
             }
         }
     }
+    let gaps = pools::Gaps::of(scene);
+    let around = Surroundings {
+        published: &published,
+        gaps: &gaps,
+        classes: classes.keys().copied().collect(),
+        drivers: selectors.drivers(),
+        is_cluster: !scene.nodes.is_empty() || !scene.slices.is_empty(),
+    };
+    for (id, class) in scene.classes.iter().filter_map(|seen| seen.usable()) {
+        claims::class(class, &around, &mut findings.about(id));
+    }
+    for (seen, root) in kinds {
+        for (id, claim) in scene::usable(seen) {
+            let is_waiting = is_waiting(id, claim);
+            claims::check(claim, root, is_waiting, &around, &mut findings.about(id));
+        }
+    }
     selectors.run(pools::newest(scene));
-    selectors.tell(&published, &pools::Gaps::of(scene), findings);
+    selectors.tell(&published, &gaps, findings);
     if published.devices == 0 && !(scene.claims.is_empty() && scene.templates.is_empty()) {
         let slices = ObjectRef {
             kind: kinds::RESOURCE_SLICE.into(),

@@ -81,7 +81,8 @@ impl Cluster {
         let clock = Clock::starting_at(settings.start);
         let mut rules = stand_ins::RULES;
         if !settings.defaults {
-            rules.defaults = |_, _| ();
+            rules.defaults = |_, _| false;
+            rules.lacks_defaults = |_| false;
         }
         Self {
             api: ApiServer::new(rules, clock.clone()),

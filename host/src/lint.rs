@@ -12,6 +12,7 @@ mod text;
 mod tolerations;
 mod versions;
 mod workloads;
+mod yaml_flow;
 mod yaml_slips;
 
 use std::collections::HashMap;
@@ -117,11 +118,7 @@ impl Subject {
         }
     }
 
-    /// Whether both name one object. Without a namespace it is in `default`, if its kind has namespaces.
-    pub fn is(&self, other: &Self) -> bool {
-        self.key() == other.key()
-    }
-
+    /// Equal for both names of one object: without a namespace it is in `default`.
     fn key(&self) -> [&str; 3] {
         [&self.kind, without_default(&self.namespace), &self.name]
     }
@@ -182,7 +179,11 @@ impl Report {
             }
         }
         consequences::remove(&mut findings, &places.broken);
-        let key = |finding: &Finding| (finding.object.clone(), natural(&finding.path));
+        // Those of several pods of one workload are the same.
+        let key = |finding: &Finding| {
+            let place = (finding.object.clone(), natural(&finding.path));
+            (place, finding.message.clone())
+        };
         findings.sort_by_cached_key(key);
         findings.dedup();
         let count = |severity| {

@@ -12,11 +12,11 @@ mod json;
 mod kinds;
 mod names;
 mod objects;
+mod outline;
 mod parallel;
 mod problems;
 mod salvage;
 mod source;
-mod tree;
 mod yaml;
 
 use std::io::Read;

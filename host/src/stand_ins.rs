@@ -16,6 +16,7 @@ use crate::api::Rules;
 pub const RULES: Rules = Rules {
     cluster_scoped: schema::cluster_scoped,
     defaults: defaults::apply,
+    lacks_defaults: defaults::are_missing,
     validate: invariants::validate,
     merge_key: schema::merge_key,
 };

@@ -6,10 +6,13 @@ use serde_json::Value;
 use crate::command::{Finished, dractl_with};
 use crate::schema::check_against;
 
+mod causes;
 mod core;
 mod expressions;
 mod innocent;
+mod limits;
 mod one_bad_object;
+mod paths;
 mod scenarios;
 mod slips;
 mod text;
@@ -63,10 +66,12 @@ fn found(finished: &Finished) -> Vec<Found> {
         .collect()
 }
 
-/// Judges a text.
+/// Judges a text. Every finding says what to do, and its path is one of the object's.
 fn lint(input: &str, flags: &[&str]) -> Vec<Found> {
     let arguments = [&["lint", "-o", "json"], flags, &["-"]].concat();
-    found(&dractl_with(&arguments, input.into()))
+    let found = found(&dractl_with(&arguments, input.into()));
+    assert_eq!(paths::astray(input, &found), [""; 0], "{input}");
+    found
 }
 
 #[test]

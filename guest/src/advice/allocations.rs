@@ -9,9 +9,6 @@ use super::scene::Scene;
 use crate::api::{DeviceResult, ResourceClaim};
 use crate::host::ObjectRef;
 
-/// Most users of one claim.
-const MOST_USERS: usize = 256;
-
 /// All allocated claims.
 pub(super) fn check(scene: &Scene, findings: &mut Findings) {
     let mut published: BTreeSet<[&str; 3]> = BTreeSet::new();
@@ -23,12 +20,6 @@ pub(super) fn check(scene: &Scene, findings: &mut Findings) {
     let mut holders: BTreeMap<[&str; 3], &ObjectRef> = BTreeMap::new();
     for (id, claim) in scene.claims.iter().filter_map(|seen| seen.usable()) {
         let mut about = findings.about(id);
-        about.at_most(
-            "status.reservedFor",
-            "users",
-            claim.reserved_for.len(),
-            MOST_USERS,
-        );
         let Some(allocation) = &claim.allocation else {
             if !claim.reserved_for.is_empty() {
                 about.error(

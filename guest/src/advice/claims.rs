@@ -4,28 +4,23 @@
 use std::collections::BTreeSet;
 
 use super::findings::{About, some_of};
+use super::limits::MOST_OF_CLAIM;
+use super::names::Syntax;
+use super::pools::Gaps;
 use super::published::Published;
 use crate::api::{
-    ApiVersion, DeviceConfiguration, DeviceConstraint, DeviceRequest, DeviceSelector, ExactRequest,
-    RequestBody, ResourceClaim,
+    ApiVersion, DeviceClass, DeviceConfiguration, DeviceConstraint, DeviceRequest, DeviceSelector,
+    ExactRequest, RequestBody, ResourceClaim,
 };
 use crate::nearest::{meant, meant_qualified};
-
-/// Most requests, and most of several other lists, of a claim.
-const MOST_OF_CLAIM: usize = 32;
-const MOST_SELECTORS: usize = 32;
-const MOST_TOLERATIONS: usize = 16;
-/// Longest label, and with it longest name of a request or device.
-pub(super) const LONGEST_LABEL: usize = 63;
-/// Longest CEL expression in bytes.
-pub(super) const LONGEST_EXPRESSION: usize = 10 << 10;
-/// Longest name of an attribute within its domain.
-pub(super) const LONGEST_ID: usize = 32;
 
 /// What claims are compared with.
 pub(super) struct Surroundings<'a> {
     pub published: &'a Published,
+    pub gaps: &'a Gaps<'a>,
     pub classes: BTreeSet<&'a str>,
+    /// Those that some selector names.
+    pub drivers: BTreeSet<String>,
     /// There are nodes or slices, which nobody writes by hand: the dump of a cluster, whose classes are all there. Manifests
     /// use classes that other packages bring.
     pub is_cluster: bool,
@@ -66,18 +61,11 @@ pub(super) fn places<'a>(claim: &'a ResourceClaim, root: &str) -> Vec<Place<'a>>
 pub(super) fn check(
     claim: &ResourceClaim,
     root: &str,
+    is_waiting: bool,
     around: &Surroundings<'_>,
     about: &mut About<'_>,
 ) {
     let devices = format!("{root}.devices");
-    let lists = [
-        ("requests", claim.requests.len()),
-        ("constraints", claim.constraints.len()),
-        ("config", claim.config.len()),
-    ];
-    for (list, length) in lists {
-        about.at_most(&format!("{devices}.{list}"), list, length, MOST_OF_CLAIM);
-    }
     if claim.requests.is_empty() && claim.controller.is_empty() {
         about.lacking_perhaps(
             format!("{devices}.requests"),
@@ -93,100 +81,90 @@ pub(super) fn check(
         }
         exact(&place, about);
     }
+    devices_in_all(&claim.requests, &devices, about);
     let known = known_names(&claim.requests);
     for (i, constraint) in claim.constraints.iter().enumerate() {
         let path = format!("{devices}.constraints[{i}]");
         requests_exist(&constraint.requests, &known, &path, about);
-        self::constraint(constraint, &path, around.published, about);
+        self::constraint(constraint, &path, is_waiting, around, about);
     }
     for (i, config) in claim.config.iter().enumerate() {
         let path = format!("{devices}.config[{i}]");
         requests_exist(&config.requests, &known, &path, about);
-        self::config(config, &path, about);
+        self::config(config, &path, around, about);
     }
 }
 
 /// A class by itself.
-pub(super) fn class(
-    selectors: &[DeviceSelector],
-    config: &[DeviceConfiguration],
-    about: &mut About<'_>,
-) {
-    self::selectors(selectors, "spec", about);
-    about.at_most("spec.config", "config entries", config.len(), MOST_OF_CLAIM);
-    for (i, config) in config.iter().enumerate() {
-        self::config(config, &format!("spec.config[{i}]"), about);
+pub(super) fn class(class: &DeviceClass, around: &Surroundings<'_>, about: &mut About<'_>) {
+    self::selectors(&class.selectors, "spec", about);
+    for (i, config) in class.config.iter().enumerate() {
+        self::config(config, &format!("spec.config[{i}]"), around, about);
     }
 }
 
 fn names(requests: &[DeviceRequest], devices: &str, about: &mut About<'_>) {
-    let mut seen = BTreeSet::new();
+    let mut name = |name: &str, path: &str| {
+        if name.is_empty() {
+            about.lacking(
+                format!("{path}.name"),
+                "the request has no name",
+                "give it one that is unique in its list",
+            );
+        }
+    };
     for (i, request) in requests.iter().enumerate() {
         let path = format!("{devices}.requests[{i}]");
-        name(&request.name, &path, &mut seen, about);
+        name(&request.name, &path);
         if let RequestBody::FirstAvailable(alternatives) = &request.body {
-            if alternatives.is_empty() {
-                about.lacking(
-                    &path,
-                    "the request asks for nothing",
-                    "add exactly or firstAvailable",
-                );
-            }
-            let mut seen = BTreeSet::new();
             for (j, (alternative, _)) in alternatives.iter().enumerate() {
-                name(
-                    alternative,
-                    &format!("{path}.firstAvailable[{j}]"),
-                    &mut seen,
-                    about,
-                );
+                name(alternative, &format!("{path}.firstAvailable[{j}]"));
             }
+        }
+    }
+    for (i, request) in requests.iter().enumerate() {
+        if matches!(&request.body, RequestBody::FirstAvailable(list) if list.is_empty()) {
+            about.lacking(
+                format!("{devices}.requests[{i}]"),
+                "the request asks for nothing",
+                "add exactly or firstAvailable",
+            );
         }
     }
 }
 
-fn name<'a>(name: &'a str, path: &str, seen: &mut BTreeSet<&'a str>, about: &mut About<'_>) {
-    let path = format!("{path}.name");
-    if name.is_empty() {
-        about.lacking(
-            path,
-            "the request has no name",
-            "give it one that is unique in its list",
-        );
-    } else if !seen.insert(name) {
+/// Requests that are small each and too many together.
+fn devices_in_all(requests: &[DeviceRequest], devices: &str, about: &mut About<'_>) {
+    // How many devices a request for all of them gets depends on the node.
+    let least = |exact: &ExactRequest| match (exact.allocation_mode.as_str(), exact.count) {
+        ("All", _) => 0,
+        (_, count) => usize::try_from(count).unwrap_or_default().max(1),
+    };
+    let each = requests.iter().map(|request| match &request.body {
+        RequestBody::Exactly(exact) => least(exact),
+        RequestBody::FirstAvailable(alternatives) => {
+            let alternatives = alternatives.iter().map(|(_, exact)| least(exact));
+            alternatives.min().unwrap_or_default()
+        }
+    });
+    let each: Vec<usize> = each.collect();
+    let all: usize = each.iter().sum();
+    // One that is too large by itself, or too many requests, were told.
+    let is_told = each.len() > MOST_OF_CLAIM || each.iter().any(|one| *one > MOST_OF_CLAIM);
+    if all > MOST_OF_CLAIM && !is_told {
         about.error(
-            path,
-            format!("the name {name:?} is used twice"),
-            "give each request a name of its own",
-        );
-    } else if !is_label(name) {
-        about.error(
-            path,
-            format!("{name:?} is not a DNS label"),
-            "use at most 63 lower case letters, digits and dashes",
+            format!("{devices}.requests"),
+            format!(
+                "the requests ask for {all} devices together, at most {MOST_OF_CLAIM} are allocated for a claim"
+            ),
+            "ask for fewer, or use several claims",
         );
     }
-}
-
-/// RFC 1123.
-pub(super) fn is_label(name: &str) -> bool {
-    let inner = |c: u8| c.is_ascii_lowercase() || c.is_ascii_digit() || c == b'-';
-    !name.is_empty()
-        && name.len() <= LONGEST_LABEL
-        && name.bytes().all(inner)
-        && !name.starts_with('-')
-        && !name.ends_with('-')
 }
 
 fn exact(place: &Place<'_>, about: &mut About<'_>) {
     let Place { path, exact } = place;
     selectors(&exact.selectors, path, about);
-    about.at_most(
-        &format!("{path}.tolerations"),
-        "tolerations",
-        exact.tolerations.len(),
-        MOST_TOLERATIONS,
-    );
     match exact.allocation_mode.as_str() {
         "" | "ExactCount" if exact.count < 0 => about.error(
             format!("{path}.count"),
@@ -228,7 +206,8 @@ fn class_exists(
             "set deviceClassName",
         );
     }
-    if around.classes.contains(name) {
+    // That it is no name is told by itself.
+    if around.classes.contains(name) || Syntax::Subdomain.wrong(name).is_some() {
         return;
     }
     let classes = || around.classes.iter().copied();
@@ -252,12 +231,6 @@ fn class_exists(
 }
 
 fn selectors(selectors: &[DeviceSelector], path: &str, about: &mut About<'_>) {
-    about.at_most(
-        &format!("{path}.selectors"),
-        "selectors",
-        selectors.len(),
-        MOST_SELECTORS,
-    );
     for (i, selector) in selectors.iter().enumerate() {
         let path = format!("{path}.selectors[{i}].cel");
         match &selector.cel {
@@ -271,12 +244,7 @@ fn selectors(selectors: &[DeviceSelector], path: &str, about: &mut About<'_>) {
                 "the expression is empty",
                 "write one that is true for the devices wanted, or remove the selector",
             ),
-            Some(text) => about.at_most(
-                &format!("{path}.expression"),
-                "bytes",
-                text.len(),
-                LONGEST_EXPRESSION,
-            ),
+            Some(_) => {}
         }
     }
 }
@@ -295,12 +263,6 @@ pub(super) fn known_names(requests: &[DeviceRequest]) -> BTreeSet<String> {
 }
 
 fn requests_exist(names: &[String], known: &BTreeSet<String>, path: &str, about: &mut About<'_>) {
-    about.at_most(
-        &format!("{path}.requests"),
-        "requests",
-        names.len(),
-        MOST_OF_CLAIM,
-    );
     for (i, name) in names.iter().enumerate() {
         if !known.contains(name) {
             let remedy = match meant(name, known.iter().map(String::as_str)) {
@@ -316,9 +278,11 @@ fn requests_exist(names: &[String], known: &BTreeSet<String>, path: &str, about:
 fn constraint(
     constraint: &DeviceConstraint,
     path: &str,
-    published: &Published,
+    is_waiting: bool,
+    around: &Surroundings<'_>,
     about: &mut About<'_>,
 ) {
+    let published = around.published;
     let (field, attribute) = match (&constraint.match_attribute, &constraint.distinct_attribute) {
         (Some(attribute), _) => ("matchAttribute", attribute),
         (None, Some(attribute)) => ("distinctAttribute", attribute),
@@ -339,12 +303,31 @@ fn constraint(
         let message = format!("the name {attribute:?} has no domain");
         return about.error(path, message, remedy);
     };
-    if let Some(unknown) = published.unknown(false, domain, Some(id)) {
-        about.warning(path, unknown.message, unknown.remedy);
+    if let Some((message, remedy)) = Syntax::FullAttribute.wrong(attribute) {
+        return about.error(path, message, remedy);
+    }
+    let Some(unknown) = published.unknown(false, domain, Some(id)) else {
+        return;
+    };
+    // An alternative that cannot be had leaves the others.
+    let is_strict = constraint.requests.iter().all(|name| !name.contains('/'));
+    let drivers = BTreeSet::from([domain.to_owned()]);
+    let is_hopeless = is_waiting && published.knows(domain) && !around.gaps.concern(&drivers);
+    let is_slip = unknown.is_slip || published.knows(domain);
+    match (is_strict && is_hopeless, is_slip) {
+        (true, _) => about.error(path, unknown.message, unknown.remedy),
+        (false, true) => about.warning(path, unknown.message, unknown.remedy),
+        // Devices of another driver, which the input does not show.
+        (false, false) => about.hint(path, unknown.message, unknown.remedy),
     }
 }
 
-fn config(config: &DeviceConfiguration, path: &str, about: &mut About<'_>) {
+fn config(
+    config: &DeviceConfiguration,
+    path: &str,
+    around: &Surroundings<'_>,
+    about: &mut About<'_>,
+) {
     let Some(opaque) = &config.opaque else {
         return about.lacking(
             path,
@@ -352,17 +335,14 @@ fn config(config: &DeviceConfiguration, path: &str, about: &mut About<'_>) {
             "add opaque with driver and parameters, or remove it",
         );
     };
-    if opaque
-        .get("driver")
-        .and_then(serde_json::Value::as_str)
-        .unwrap_or_default()
-        .is_empty()
-    {
-        about.lacking(
+    let driver = opaque.get("driver").and_then(serde_json::Value::as_str);
+    match driver.unwrap_or_default() {
+        "" => about.lacking(
             format!("{path}.opaque.driver"),
             "the configuration is for no driver",
             "name the driver that reads it",
-        );
+        ),
+        driver => driver_exists(driver, format!("{path}.opaque.driver"), around, about),
     }
     match opaque.get("parameters") {
         Some(serde_json::Value::Object(_)) => {}
@@ -370,6 +350,27 @@ fn config(config: &DeviceConfiguration, path: &str, about: &mut About<'_>) {
             format!("{path}.opaque.parameters"),
             "the parameters are no object",
             "write the driver's parameters as an object",
+        ),
+    }
+}
+
+/// A driver that nobody publishes devices of and that no selector names reads no configuration.
+fn driver_exists(driver: &str, path: String, around: &Surroundings<'_>, about: &mut About<'_>) {
+    let published = &around.published.drivers;
+    let known = || published.iter().chain(&around.drivers).map(String::as_str);
+    if known().any(|known| known == driver) {
+        return;
+    }
+    let message = format!(
+        "no slice is of the driver {driver:?}, and no selector names it: nobody reads this"
+    );
+    match meant_qualified(driver, known()) {
+        Some(nearest) => about.warning(path, message, format!("did you mean {nearest:?}?")),
+        None if published.is_empty() => {}
+        None => about.hint(
+            path,
+            message,
+            format!("drivers that publish are {}", some_of(published)),
         ),
     }
 }

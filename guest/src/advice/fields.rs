@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::findings::{Findings, count, parent};
+use super::findings::{About, Findings, count, parent};
+use super::limits;
+use super::reader_remedies::{at, remedy_for};
 use crate::api::wire::{self, Belongs, Problem, Stray};
-use crate::host::Object;
-use crate::nearest::{meant, quantity_meant};
+use crate::host::{Object, kinds};
 use crate::profile::{Feature, Profile};
 
 /// Keys that the object's version does not have; the same slip in many entries of a list is told once.
@@ -45,17 +46,20 @@ pub(super) fn check(
             false => about.warning(&stray.path, message, remedy),
         }
     }
-    for stray in &strays {
-        places_of(stray).for_each(|place| about.excuse(place));
-    }
+    excuse(&strays, &value, &mut about);
+    limits::check(&object.id.kind, &value, &mut about);
+    served(&object.id.kind, version, profile, &mut about);
     // The reader complains about some of these keys too.
     let told = |problem: &&Problem| {
         problem.message.starts_with("unknown field")
-            || strays.iter().any(|stray| stray.path == problem.path)
+            || strays.iter().any(|stray| {
+                stray.path == problem.path || target(stray).as_ref() == Some(&problem.path)
+            })
             || (problem.message.starts_with("required, but missing")
                 && strays.iter().any(|stray| {
-                    places_of(stray)
-                        .any(|place| place == problem.path || place == parent(&problem.path))
+                    let outer = parent(&problem.path);
+                    [&problem.path, outer].contains(&parent(&stray.path))
+                        || target(stray).is_some_and(|place| place == outer)
                 }))
     };
     if let Some(problem) = problem.filter(|problem| !told(problem)) {
@@ -65,7 +69,8 @@ pub(super) fn check(
                 "{} are not implemented here (gate {gate}), so the {kind} is not judged",
                 what.unwrap_or_default()
             );
-            return about.warning(&problem.path, message, "");
+            let remedy = "leave it as it is if the cluster has the feature; its placement is to be tried there";
+            return about.warning(&problem.path, message, remedy);
         }
         let (message, remedy) = match problem.message.split_once("; ") {
             Some((message, remedy)) => (message, remedy.to_owned()),
@@ -79,13 +84,53 @@ pub(super) fn check(
     }
 }
 
+/// What is missing because of strays is not told again.
+fn excuse(strays: &[Stray], object: &Value, about: &mut About<'_>) {
+    for stray in strays {
+        about.excuse(parent(&stray.path));
+        if let Some(place) = target(stray) {
+            let has_content =
+                at(object, &stray.path).is_some_and(|value| value.is_object() || value.is_array());
+            match has_content {
+                true => about.excuse_below(place),
+                false => about.excuse(place),
+            }
+        }
+    }
+}
+
 /// Where something is missing because it stands at the stray's place.
-fn places_of(stray: &Stray) -> impl Iterator<Item = &str> {
-    let target = match &stray.belongs {
-        Belongs::At(place) => Some(place.as_str()),
-        _ => None,
-    };
-    std::iter::once(parent(&stray.path)).chain(target)
+fn target(stray: &Stray) -> Option<String> {
+    match &stray.belongs {
+        Belongs::At(place) => Some(place.clone()),
+        Belongs::Spelled(right, _) => match parent(&stray.path) {
+            "" => Some((*right).to_owned()),
+            outer => Some(format!("{outer}.{right}")),
+        },
+        Belongs::OtherVersion(_) | Belongs::Unknown(_) => None,
+    }
+}
+
+/// Kinds that came to a version later than others, with the minor version of Kubernetes.
+const SINCE: [(&str, &str, u32, &str); 1] = [(
+    kinds::DEVICE_TAINT_RULE,
+    "resource.k8s.io/v1",
+    37,
+    "write resource.k8s.io/v1beta2, or v1alpha3 before Kubernetes 1.36; from 1.37 on it may stay",
+)];
+
+/// Warns of a version in which the Kubernetes that is meant does not serve the kind.
+fn served(kind: &str, version: &str, profile: &Profile, about: &mut About<'_>) {
+    let mut late = SINCE.iter().filter(|(late, in_version, since, _)| {
+        *late == kind && *in_version == version && *since > profile.minor()
+    });
+    if let Some((_, _, since, remedy)) = late.next() {
+        let message = format!(
+            "{version} has this kind since Kubernetes 1.{since}, and what is meant here is 1.{}",
+            profile.minor()
+        );
+        about.warning("apiVersion", message, *remedy);
+    }
 }
 
 /// Whether the field would be understood if the gate were on.
@@ -98,65 +143,6 @@ fn helps(gate: &str, problem: &Problem, profile: &Profile) -> bool {
                 && (feature != Feature::DraConsumableCapacity
                     || problem.path.ends_with("distinctAttribute"))
         })
-}
-
-fn remedy_for(problem: &Problem, object: &Value) -> String {
-    if let Some(gate) = problem.gate {
-        return format!(
-            "remove the field; or use --feature {gate}=true, where the plugin has that feature and the cluster has it on"
-        );
-    }
-    let found = at(object, &problem.path);
-    match found {
-        Some(Value::String(text)) if problem.message.contains("an integer") => {
-            match text.parse::<i64>() {
-                Ok(_) => "remove the quotes".to_owned(),
-                Err(_) => "write a whole number".to_owned(),
-            }
-        }
-        Some(Value::String(text)) if problem.message.contains("a boolean") => match text.as_str() {
-            "true" | "false" => "remove the quotes".to_owned(),
-            _ => "write true or false".to_owned(),
-        },
-        Some(Value::Number(_) | Value::Bool(_)) if problem.message.contains("a string") => {
-            "put it in quotes".to_owned()
-        }
-        Some(Value::String(text)) if problem.message.contains("quantity") => {
-            quantity_meant(text).map_or_else(String::new, |meant| format!("write {meant}"))
-        }
-        Some(Value::String(text)) => {
-            // The values that are allowed stand in the message.
-            let words = problem.message.split([' ', ',', '.']);
-            let nearest = meant(
-                text,
-                words.filter(|word| word.starts_with(char::is_uppercase)),
-            );
-            nearest.map_or_else(String::new, |nearest| format!("write {nearest}"))
-        }
-        _ => String::new(),
-    }
-}
-
-/// The value at a path in Kubernetes' notation.
-fn at<'v>(object: &'v Value, path: &str) -> Option<&'v Value> {
-    let mut value = object;
-    let mut rest = path;
-    while !rest.is_empty() {
-        rest = rest.strip_prefix('.').unwrap_or(rest);
-        if let Some(inner) = rest.strip_prefix('[') {
-            let (key, after) = inner.split_once(']')?;
-            value = match value {
-                Value::Array(list) => list.get(key.parse::<usize>().ok()?)?,
-                other => other.get(key)?,
-            };
-            rest = after;
-        } else {
-            let end = rest.find(['.', '[']).unwrap_or(rest.len());
-            value = value.get(&rest[..end])?;
-            rest = &rest[end..];
-        }
-    }
-    Some(value)
 }
 
 /// Whether it surely is a mistake, what it is, and what to do.
@@ -192,6 +178,12 @@ fn describe(stray: &Stray, version: &str) -> (bool, String, String) {
             format!("write {right:?}"),
         ),
         Belongs::Spelled(right, false) => (true, unknown, format!("write {right:?}")),
+        // One level too many.
+        Belongs::At(place) if stray.path.starts_with(&format!("{place}.")) => (
+            true,
+            format!("{unknown} at this place"),
+            format!("move what is in it up, right below {place}"),
+        ),
         Belongs::At(place) => (
             true,
             format!("{unknown} at this place"),

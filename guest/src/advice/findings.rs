@@ -21,6 +21,8 @@ pub(super) struct Findings {
     bytes: usize,
     /// Places where something is missing because it stands elsewhere, and was told there.
     excused: BTreeMap<ObjectRef, BTreeSet<String>>,
+    /// The same, with everything inside.
+    moved: BTreeMap<ObjectRef, BTreeSet<String>>,
 }
 
 impl Findings {
@@ -34,6 +36,16 @@ impl Findings {
     /// Everything, by object, then by path. One without an object says how many were left off.
     pub(super) fn all(mut self) -> Vec<Finding> {
         let excused = self.excused;
+        let moved = self.moved;
+        let is_inside = |finding: &Finding| {
+            let places = moved.get(&finding.object);
+            places.is_some_and(|places| {
+                places.iter().any(|place| {
+                    let inner = finding.path.strip_prefix(place.as_str());
+                    inner.is_some_and(|inner| inner.is_empty() || inner.starts_with(['.', '[']))
+                })
+            })
+        };
         let follows = |finding: &Finding| {
             let places = excused.get(&finding.object);
             places.is_some_and(|places| {
@@ -44,8 +56,9 @@ impl Findings {
                     || places.iter().any(|place| place.starts_with(&inside))
             })
         };
-        self.kept
-            .retain(|(finding, is_absence)| !is_absence || !follows(finding));
+        self.kept.retain(|(finding, is_absence)| {
+            !is_absence || !(follows(finding) || is_inside(finding))
+        });
         let mut all: Vec<Finding> = self.kept.into_iter().map(|(finding, _)| finding).collect();
         all.sort_by(|a, b| (&a.object, &a.path).cmp(&(&b.object, &b.path)));
         let left_off = |severity| self.counts.get(&severity).map_or(0, |(_, left)| *left);
@@ -154,6 +167,14 @@ impl About<'_> {
     pub(super) fn excuse(&mut self, place: impl Into<String>) {
         let places = self.findings.excused.entry(self.object.clone());
         places.or_default().insert(place.into());
+    }
+
+    /// What is missing at this place and inside of it stands elsewhere.
+    pub(super) fn excuse_below(&mut self, place: impl Into<String>) {
+        let place = place.into();
+        let places = self.findings.moved.entry(self.object.clone());
+        places.or_default().insert(place.clone());
+        self.excuse(place);
     }
 
     /// Complains about a list that is too long.

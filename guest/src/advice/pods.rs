@@ -4,11 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::claims::{is_label, known_names};
-use super::findings::{About, Findings, count, some_of};
+use super::claims::known_names;
+use super::findings::{About, Findings, some_of};
+use super::names::Syntax;
 use super::scene::{PodSeen, Scene};
+use super::sharing::Sharers;
 use crate::api::{PodResourceClaim, ResourceClaim};
-use crate::host::ObjectRef;
 use crate::nearest::meant;
 
 /// Claims or templates by namespace and name; `None`: one that cannot be read.
@@ -28,7 +29,7 @@ pub(super) fn check(scene: &Scene, findings: &mut Findings) {
         templates: named(&scene.templates),
         is_whole: !scene.nodes.is_empty(),
     };
-    let mut sharers: BTreeMap<(&str, &str, &str), Vec<&PodSeen>> = BTreeMap::new();
+    let mut sharers = Sharers::default();
     for pod in scene.pods.iter().filter(|pod| !pod.is_finished()) {
         let mut about = findings.about(&pod.id);
         if let Ok(read) = &pod.read {
@@ -40,19 +41,10 @@ pub(super) fn check(scene: &Scene, findings: &mut Findings) {
                 .map(|(i, entry)| entry_exists(pod, i, entry, &around, &mut about))
                 .collect();
             containers(pod, &read.resource_claims, &found, &mut about);
-            for entry in &read.resource_claims {
-                if let (Some(claim), Some(owner)) = (&entry.resource_claim_name, &pod.owner) {
-                    sharers
-                        .entry((&pod.id.namespace, owner, claim))
-                        .or_default()
-                        .push(pod);
-                }
-            }
+            sharers.add(pod, &read.resource_claims);
         }
     }
-    for ((_, owner, claim), pods) in sharers.into_iter().filter(|(_, pods)| pods.len() > 1) {
-        shared(&pods[0].id, owner, claim, pods.len(), findings);
-    }
+    sharers.tell(findings);
 }
 
 /// Templates, by namespace and name, of which a pod without a node still needs a claim.
@@ -82,14 +74,6 @@ fn named(seen: &[super::scene::Seen<ResourceClaim>]) -> Named<'_> {
     named
 }
 
-fn shared(pod: &ObjectRef, owner: &str, claim: &str, pods: usize, findings: &mut Findings) {
-    findings.about(pod).warning(
-        "spec.resourceClaims",
-        format!("{} of {owner} name the ResourceClaim {claim} itself: all of them share its devices, on one node where these are local", count(pods, "pod")),
-        "name a ResourceClaimTemplate (resourceClaimTemplateName) if each pod is to have devices of its own",
-    );
-}
-
 /// The list by itself.
 fn entries(entries: &[PodResourceClaim], about: &mut About<'_>) {
     let mut names = BTreeSet::new();
@@ -108,12 +92,24 @@ fn entries(entries: &[PodResourceClaim], about: &mut About<'_>) {
                 format!("the name {:?} is used twice", entry.name),
                 "give each entry a name of its own",
             );
-        } else if !is_label(&entry.name) {
-            about.error(
-                format!("{path}.name"),
-                format!("{:?} is not a DNS label", entry.name),
-                "use at most 63 lower case letters, digits and dashes",
-            );
+        }
+        let texts = [
+            ("name", Some(&entry.name), Syntax::Label),
+            (
+                "resourceClaimName",
+                entry.resource_claim_name.as_ref(),
+                Syntax::Subdomain,
+            ),
+            (
+                "resourceClaimTemplateName",
+                entry.resource_claim_template_name.as_ref(),
+                Syntax::Subdomain,
+            ),
+        ];
+        for (field, text, syntax) in texts {
+            if let Some((message, remedy)) = text.and_then(|text| syntax.wrong(text)) {
+                about.error(format!("{path}.{field}"), message, remedy);
+            }
         }
         match (&entry.resource_claim_name, &entry.resource_claim_template_name) {
             (Some(_), Some(_)) => about.error(
@@ -237,6 +233,10 @@ fn missing(
     path: &str,
     about: &mut About<'_>,
 ) {
+    if Syntax::Subdomain.wrong(name).is_some() {
+        // That it is no name was told.
+        return;
+    }
     let message = format!("there is no {kind} {namespace}/{name}");
     let (other, field) = match kind {
         "ResourceClaim" => ("ResourceClaimTemplate", "resourceClaimTemplateName"),

@@ -3,26 +3,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::claims::{LONGEST_ID, is_label};
 use super::findings::{About, Findings, count, some_of};
 use super::scene::Scene;
-use crate::api::{CounterSet, Device, DeviceTaintRule, Reach, ResourceSlice};
-use crate::cel::malformed;
+use crate::api::{Attribute, CounterSet, Device, DeviceTaintRule, Reach, ResourceSlice};
 use crate::host::ObjectRef;
-use crate::nearest::meant;
+use crate::nearest::{meant, meant_qualified};
 use crate::profile::Profile;
 
 const MOST_DEVICES: usize = 128;
-/// If devices have taints or consume counters.
+/// If devices have taints, consume counters, or have lists as attributes.
 const MOST_RICH_DEVICES: usize = 64;
-const MOST_NAMES: usize = 32;
-const MOST_COUNTER_SETS: usize = 8;
-const MOST_COUNTERS: usize = 32;
-const MOST_CONSUMED_SETS: usize = 2;
-const MOST_TAINTS: usize = 16;
-/// Longest driver name and longest domain.
-const LONGEST_DOMAIN: usize = 63;
-
 type Pool<'a> = Vec<(&'a ObjectRef, &'a ResourceSlice)>;
 
 /// The slices that count: those of the newest generation of their pool.
@@ -98,43 +88,21 @@ pub(super) fn check(scene: &Scene, profile: &Profile, findings: &mut Findings) {
 fn slice(slice: &ResourceSlice, profile: &Profile, nodes: &BTreeSet<&str>, about: &mut About<'_>) {
     let is_rich = |device: &Device| {
         let extra = device.extra.as_ref();
+        let is_list = |(_, value): &(_, Attribute)| matches!(value, Attribute::List(_));
         extra.is_some_and(|extra| !extra.taints.is_empty() || !extra.consumes.is_empty())
+            || device.attributes.iter().any(is_list)
     };
     let most = match slice.devices.iter().any(is_rich) {
         true => MOST_RICH_DEVICES,
         false => MOST_DEVICES,
     };
     about.at_most("spec.devices", "devices", slice.devices.len(), most);
-    about.at_most(
-        "spec.sharedCounters",
-        "counter sets",
-        slice.counters.len(),
-        MOST_COUNTER_SETS,
-    );
     let separate = profile.minor() >= 35;
     if separate && !slice.devices.is_empty() && !slice.counters.is_empty() {
         about.error(
             "spec.sharedCounters",
             "a slice has either devices or shared counters",
             "put the counters into a slice of their own in the same pool",
-        );
-    }
-    for (i, set) in slice.counters.iter().enumerate() {
-        about.at_most(
-            &format!("spec.sharedCounters[{i}].counters"),
-            "counters",
-            set.counters.len(),
-            MOST_COUNTERS,
-        );
-    }
-    if slice.driver.len() > LONGEST_DOMAIN {
-        about.error(
-            "spec.driver",
-            format!(
-                "the name has {} bytes, at most {LONGEST_DOMAIN} are allowed",
-                slice.driver.len()
-            ),
-            "use a shorter one",
         );
     }
     if slice.generation < 0 {
@@ -156,7 +124,15 @@ fn slice(slice: &ResourceSlice, profile: &Profile, nodes: &BTreeSet<&str>, about
     }
     reach(&slice.reach, nodes, about);
     for (i, device) in slice.devices.iter().enumerate() {
-        self::device(device, i, about);
+        named_twice(device, &slice.driver, i, about);
+    }
+    let devices = slice.devices.iter().enumerate();
+    for (i, _) in devices.filter(|(_, device)| !device.usable) {
+        about.lacking(
+            format!("spec.devices[{i}]"),
+            "the device has no content: basic is missing",
+            "add basic, or remove the device",
+        );
     }
 }
 
@@ -182,68 +158,29 @@ fn reach(reach: &Reach, nodes: &BTreeSet<&str>, about: &mut About<'_>) {
     }
 }
 
-fn device(device: &Device, i: usize, about: &mut About<'_>) {
-    let path = format!("spec.devices[{i}]");
-    if !is_label(&device.name) {
-        about.error(
-            format!("{path}.name"),
-            format!("{:?} is not a DNS label", device.name),
-            "use at most 63 lower case letters, digits and dashes",
-        );
-    }
-    if !device.usable {
-        about.lacking(
-            &path,
-            "the device has no content: basic is missing",
-            "add basic, or remove the device",
-        );
-    }
-    let names = device.attributes.len() + device.capacity.len();
-    about.at_most(
-        &format!("{path}.attributes"),
-        "attributes and capacities",
-        names,
-        MOST_NAMES,
-    );
-    let attributes = device
-        .attributes
-        .iter()
-        .map(|(name, _)| ("attributes", name));
-    let capacity = device.capacity.iter().map(|(name, _)| ("capacity", name));
-    for (field, name) in attributes.chain(capacity) {
-        let (domain, id) = name.split_once('/').unwrap_or(("", name));
-        let starts_well = !id.starts_with(|c: char| c.is_ascii_digit());
-        let is_id = !id.is_empty()
-            && starts_well
-            && id.bytes().all(|c| c.is_ascii_alphanumeric() || c == b'_');
-        if domain.len() > LONGEST_DOMAIN || id.len() > LONGEST_ID || !is_id {
-            about.error(
-                format!("{path}.{field}[{name}]"),
-                format!("{name:?} is no name for this"),
-                format!("use [DOMAIN/]ID: a domain of at most {LONGEST_DOMAIN} bytes, and at most {LONGEST_ID} letters, digits and _"),
-            );
+/// A name without a domain is in that of the driver.
+fn named_twice(device: &Device, driver: &str, i: usize, about: &mut About<'_>) {
+    let names = |field| match field {
+        "attributes" => device.attributes.iter().map(|(name, _)| name).collect(),
+        _ => device
+            .capacity
+            .iter()
+            .map(|(name, _)| name)
+            .collect::<Vec<_>>(),
+    };
+    for field in ["attributes", "capacity"] {
+        let names = names(field);
+        let full = names.iter().filter(|name| name.starts_with(driver));
+        for name in full {
+            let short = name[driver.len()..].strip_prefix('/');
+            if short.is_some_and(|short| names.iter().any(|name| &***name == short)) {
+                about.warning(
+                    format!("spec.devices[{i}].{field}[{name}]"),
+                    format!("{name} is there a second time, without the driver's domain"),
+                    "keep one of them",
+                );
+            }
         }
-    }
-    if let Some(problem) = malformed(device) {
-        about.error(
-            &path,
-            format!("{problem}: every selector that meets this device fails"),
-            "correct the value",
-        );
-    }
-    if let Some(extra) = &device.extra {
-        about.at_most(
-            &format!("{path}.taints"),
-            "taints",
-            extra.taints.len(),
-            MOST_TAINTS,
-        );
-        about.at_most(
-            &format!("{path}.consumesCounters"),
-            "counter sets",
-            extra.consumes.len(),
-            MOST_CONSUMED_SETS,
-        );
     }
 }
 
@@ -425,7 +362,11 @@ fn rule(rule: &DeviceTaintRule, scene: &Scene, about: &mut About<'_>) {
             devices.collect(),
         )
     };
-    let remedy = match meant(name, known.iter().copied()) {
+    let nearest = match field {
+        "driver" => meant_qualified(name, known.iter().copied()),
+        _ => meant(name, known.iter().copied()),
+    };
+    let remedy = match nearest {
         Some(nearest) => format!("did you mean {nearest:?}?"),
         None if known.is_empty() => "no device has this driver and pool".to_owned(),
         None => format!("published are {}", some_of(known)),

@@ -45,6 +45,8 @@ pub(super) enum Type {
 pub(super) struct Unknown {
     pub message: String,
     pub remedy: String,
+    /// Something published is so near that this one must be a slip.
+    pub is_slip: bool,
 }
 
 impl Published {
@@ -122,13 +124,16 @@ impl Published {
             return Some(Unknown {
                 message: format!("no published device has the {noun} {domain}/{id}"),
                 remedy: format!("it is {other}: selectors look it up in device.{map}"),
+                is_slip: true,
             });
         }
         let Some(names) = domains.get(domain) else {
             let candidates = || domains.keys().map(String::as_str);
             let by_id =
                 id.and_then(|id| candidates().find(|domain| domains[*domain].contains_key(id)));
+            let nearest = meant_qualified(domain, candidates()).or(by_id);
             return Some(Unknown {
+                is_slip: nearest.is_some(),
                 message: match id {
                     Some(id) => format!(
                         "no published device has the {noun} {domain}/{id}: the domain {domain:?} is unknown"
@@ -137,9 +142,9 @@ impl Published {
                         format!("no published device has {noun} names in the domain {domain:?}")
                     }
                 },
-                remedy: match meant_qualified(domain, candidates()).or(by_id) {
+                remedy: match nearest {
                     Some(nearest) => format!("did you mean the domain {nearest:?}?"),
-                    None if domains.is_empty() => String::new(),
+                    None if domains.is_empty() => "no name of any domain is published".to_owned(),
                     None => format!("domains that are published: {}", some_of(candidates())),
                 },
             });
@@ -148,6 +153,7 @@ impl Published {
         let candidates = || names.keys().map(String::as_str);
         let elsewhere = domains.iter().find(|(_, names)| names.contains_key(id));
         Some(Unknown {
+            is_slip: true,
             message: format!("no published device has the {noun} {domain}/{id}"),
             remedy: match (meant(id, candidates()), elsewhere) {
                 (Some(nearest), _) => format!("did you mean {nearest:?}?"),

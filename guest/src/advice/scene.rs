@@ -104,12 +104,16 @@ impl<T> Seen<T> {
     }
 }
 
+/// Those that can be used.
+pub(super) fn usable<T>(seen: &[Seen<T>]) -> impl Iterator<Item = (&ObjectRef, &T)> {
+    seen.iter().filter_map(Seen::usable)
+}
+
 impl Scene {
     /// The same with pods.
     pub(super) fn with_pods(host: &dyn Host, profile: &Profile) -> Self {
-        let pods = objects(host, kinds::POD).into_iter();
         Self {
-            pods: pods.map(PodSeen::new).collect(),
+            pods: objects(host, kinds::POD, PodSeen::new),
             ..Self::read(host, profile)
         }
     }
@@ -147,17 +151,16 @@ fn each<T>(
     kind: &str,
     read: impl Fn(&[u8]) -> Result<T, Problem>,
 ) -> Vec<Seen<T>> {
-    let objects = objects(host, kind).into_iter();
-    let seen = objects.map(|object| Seen {
+    objects(host, kind, |object| Seen {
         read: read(&object.json),
         id: object.id,
-    });
-    seen.collect()
+    })
 }
 
-/// All objects of a kind, by slot. A kind that may not be read has none, and the log says so.
-pub(super) fn objects(host: &dyn Host, kind: &str) -> Vec<Object> {
-    let mut objects: BTreeMap<Slot, Object> = BTreeMap::new();
+/// What is made of each object of a kind, by slot; the objects themselves are not kept. A kind that may not be read has none,
+/// and the log says so.
+pub(super) fn objects<T>(host: &dyn Host, kind: &str, mut make: impl FnMut(Object) -> T) -> Vec<T> {
+    let mut made: BTreeMap<Slot, T> = BTreeMap::new();
     let mut since = 0;
     loop {
         let page = match host.changes(kind, since) {
@@ -168,12 +171,12 @@ pub(super) fn objects(host: &dyn Host, kind: &str) -> Vec<Object> {
             }
         };
         if page.reset {
-            objects.clear();
+            made.clear();
         }
         for change in page.changes {
             match change {
-                Change::Put { slot, object, .. } => objects.insert(slot, object),
-                Change::Deleted { slot, .. } => objects.remove(&slot),
+                Change::Put { slot, object, .. } => made.insert(slot, make(object)),
+                Change::Deleted { slot, .. } => made.remove(&slot),
             };
         }
         since = page.until;
@@ -181,7 +184,7 @@ pub(super) fn objects(host: &dyn Host, kind: &str) -> Vec<Object> {
             break;
         }
     }
-    objects.into_values().collect()
+    made.into_values().collect()
 }
 
 fn in_flight(host: &dyn Host, profile: &Profile) -> BTreeMap<String, ResourceClaim> {

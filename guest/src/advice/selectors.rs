@@ -6,8 +6,9 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::causes::causes;
-use super::claims::{LONGEST_EXPRESSION, Place};
+use super::claims::Place;
 use super::findings::{Findings, count};
+use super::limits::LONGEST_EXPRESSION;
 use super::pools::Gaps;
 use super::published::Published;
 use super::remedies;
@@ -15,6 +16,8 @@ use crate::api::{Device, DeviceClass, DeviceSelector, ResourceSlice};
 use crate::cel::{Environment, Program, malformed};
 use crate::host::ObjectRef;
 use crate::profile::Profile;
+
+mod wanted;
 
 /// What all evaluations of one answer may cost, in units of CEL: a few seconds. Devices behind that are not tried.
 const MOST_COST: u64 = 200_000_000;
@@ -73,6 +76,8 @@ struct Site<'a> {
     stake: Stake,
     /// A claim waits for what is selected here.
     is_needed: bool,
+    /// Devices that are wanted; 0 if that is not to be told.
+    count: usize,
 }
 
 /// An expression at its place, and what came of it.
@@ -123,6 +128,7 @@ impl<'a> Selectors<'a> {
             class: None,
             stake: Stake::Class,
             is_needed: false,
+            count: 0,
         });
     }
 
@@ -152,7 +158,19 @@ impl<'a> Selectors<'a> {
             class: class.map(|_| place.exact.device_class_name.as_str()),
             stake,
             is_needed,
+            count: usize::try_from(place.exact.count).unwrap_or_default(),
         });
+    }
+
+    /// Drivers that some expression names.
+    pub(super) fn drivers(&self) -> BTreeSet<String> {
+        let programs = self
+            .programs
+            .iter()
+            .filter_map(|program| program.as_ref().ok());
+        programs
+            .flat_map(|program| program.drivers().into_iter().map(str::to_owned))
+            .collect()
     }
 
     fn expressions(&mut self, selectors: &[DeviceSelector]) -> Vec<usize> {
@@ -264,6 +282,7 @@ impl<'a> Selectors<'a> {
                 };
                 self.one(&expression, published, gaps, findings);
             }
+            self.too_many(site, published, gaps, findings);
         }
         self.alternatives(published, gaps, findings);
     }
@@ -296,6 +315,7 @@ impl<'a> Selectors<'a> {
         let is_error = site.stake == Stake::Allocation && self.is_hopeless(site, published, gaps);
         match is_error {
             true => about.error(path, message, remedy),
+            false if self.is_elsewhere(site, published) => about.hint(path, message, remedy),
             false => about.warning(path, message, remedy),
         }
     }

@@ -3,9 +3,9 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
-use super::metadata::{given_version, metadata, set};
+use super::metadata::{given_version, set};
 use super::{ApiServer, Warning, WatchType};
 use crate::object::{Kind, Object, ObjectRef};
 
@@ -31,7 +31,7 @@ impl ApiServer {
     }
 
     fn read_version(&mut self, object: &Object, warnings: &mut Vec<Warning>) -> Option<u64> {
-        match given_version(object.value()) {
+        match given_version(object.metadata()) {
             Ok(version) => {
                 self.version = self.version.max(version.unwrap_or_default());
                 version
@@ -92,23 +92,30 @@ impl ApiServer {
         let version = version.filter(newer).unwrap_or_else(|| self.next_version());
 
         let id = object.id().clone();
-        let mut value = object.into_value();
-        (self.rules.defaults)(&kind, &mut value);
-        fill_in(&mut value, &namespace, &uid, version);
+        let with_defaults = match (self.rules.lacks_defaults)(&object) {
+            false => Ok(object),
+            true => {
+                let mut value = object.into_value();
+                (self.rules.defaults)(&kind, &mut value);
+                Object::from_value(value)
+            }
+        };
+        let filled = with_defaults.and_then(|object| {
+            object.with_metadata(|fields| fill_in(fields, &namespace, &uid, version))
+        });
         let what = if held.is_some() {
             WatchType::Modified
         } else {
             WatchType::Added
         };
-        match Object::from_value(value) {
+        match filled {
             Ok(object) => _ = self.put(object, what),
             Err(error) => warnings.push(Warning::new(&id, format!("not taken: {error}"))),
         }
     }
 }
 
-fn fill_in(value: &mut Value, namespace: &str, uid: &str, version: u64) {
-    let fields = metadata(value);
+fn fill_in(fields: &mut Map<String, Value>, namespace: &str, uid: &str, version: u64) {
     set(
         fields,
         "namespace",

@@ -53,8 +53,8 @@ pub(crate) fn uid(identity: u128) -> String {
 }
 
 /// The resourceVersion of an object that was read from a file, if the server can go on counting from it.
-pub(crate) fn given_version(value: &Value) -> Result<Option<u64>, String> {
-    let text = match value.pointer("/metadata/resourceVersion") {
+pub(crate) fn given_version(metadata: &Value) -> Result<Option<u64>, String> {
+    let text = match metadata.get("resourceVersion") {
         None | Some(Value::Null) => return Ok(None),
         Some(Value::String(text)) => text.clone(),
         Some(other) => other.to_string(),
@@ -116,40 +116,24 @@ pub(crate) fn keep_server_fields(sent: &mut Value, stored: &Value) {
 
 /// The object without the fields that only cost readers memory. The same handle if there are none.
 pub(crate) fn shown(object: &Object) -> Object {
-    let metadata = object.value().get("metadata");
-    let managed = metadata.is_some_and(|metadata| metadata.get("managedFields").is_some());
-    let applied = metadata
-        .and_then(|metadata| metadata.get("annotations")?.get(LAST_APPLIED))
-        .is_some();
-    if !managed && !applied {
+    let metadata = object.metadata();
+    let is_managed = metadata.get("managedFields").is_some();
+    let annotations = metadata.get("annotations");
+    let is_applied = annotations.is_some_and(|all| all.get(LAST_APPLIED).is_some());
+    if !is_managed && !is_applied {
         return object.clone();
     }
-    let Some(fields) = object.value().as_object() else {
-        return object.clone();
-    };
-    let stripped = fields.iter().map(|(name, value)| match name.as_str() {
-        "metadata" => (name.clone(), stripped_metadata(value)),
-        _ => (name.clone(), value.clone()),
-    });
-    Object::from_value(Value::Object(stripped.collect())).unwrap_or_else(|_| object.clone())
-}
-
-fn stripped_metadata(metadata: &Value) -> Value {
-    let Some(fields) = metadata.as_object() else {
-        return metadata.clone();
-    };
-    let kept = fields.iter().filter(|(name, _)| *name != "managedFields");
-    let stripped = kept.filter_map(|(name, value)| match (name.as_str(), value.as_object()) {
-        ("annotations", Some(annotations)) if annotations.contains_key(LAST_APPLIED) => {
-            let others = annotations.iter().filter(|(name, _)| *name != LAST_APPLIED);
-            let others: Map<String, Value> = others
-                .map(|(name, value)| (name.clone(), value.clone()))
-                .collect();
-            (!others.is_empty()).then(|| (name.clone(), Value::Object(others)))
+    let strip = |fields: &mut Map<String, Value>| {
+        fields.shift_remove("managedFields");
+        if let Some(Value::Object(annotations)) = fields.get_mut("annotations")
+            && annotations.shift_remove(LAST_APPLIED).is_some()
+            && annotations.is_empty()
+        {
+            fields.shift_remove("annotations");
         }
-        _ => Some((name.clone(), value.clone())),
-    });
-    Value::Object(stripped.collect())
+    };
+    let shown = object.clone().with_metadata(strip);
+    shown.unwrap_or_else(|_| object.clone())
 }
 
 /// Whether the object waits for its finalizers to go.

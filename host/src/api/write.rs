@@ -203,7 +203,7 @@ impl ApiServer {
         } = sent.id();
         let namespace = self.namespace_of(kind, namespace);
         let stored = self.find(kind, &namespace, name)?;
-        same_api_version(stored, sent.text("/apiVersion").unwrap_or_default())?;
+        same_api_version(stored, sent.api_version())?;
         Preconditions::of(sent).check(stored)?;
         Ok(stored.clone())
     }
@@ -323,7 +323,7 @@ impl ApiServer {
 /// Refuses a body in another API version than the stored object has: this server does not convert.
 pub(super) fn same_api_version(stored: &Stored, sent: &str) -> Result<(), ApiError> {
     let ObjectRef { kind, name, .. } = stored.full.id();
-    let held = stored.full.text("/apiVersion").unwrap_or_default();
+    let held = stored.full.api_version();
     if held == sent {
         return Ok(());
     }

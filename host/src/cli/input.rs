@@ -199,7 +199,7 @@ pub(super) fn unknown_versions(
         .flat_map(|access| &access.versions)
         .collect();
     let warning = |object: &Object| {
-        let version = object.text("/apiVersion")?;
+        let version = object.api_version();
         let kind = &object.id().kind;
         let message = match known(kind) {
             Some(access) if access.versions.iter().any(|known| known == version) => return None,

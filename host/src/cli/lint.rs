@@ -1,5 +1,6 @@
 //! `dractl lint`.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -120,15 +121,21 @@ impl Lint {
         }));
         cluster.deliver();
         findings.extend(ask(plugin, cluster, streams)?);
-        for (id, message) in unknown {
-            let subject = Subject::of(&id);
-            // The plugin may have told that, with a remedy.
-            let is_told =
-                |finding: &Finding| finding.path == VERSION && finding.object.is(&subject);
-            if !findings.iter().any(is_told) {
-                findings.push(lint::finding(Severity::Error, subject, VERSION, &message));
-            }
-        }
+        // The plugin may have told that, with a remedy.
+        let is_told =
+            |finding: &&Finding| finding.path == VERSION && finding.severity == Severity::Error;
+        let of_version = findings.iter().filter(is_told);
+        let told: BTreeSet<Subject> = of_version.map(|finding| finding.object.clone()).collect();
+        let unknown = unknown
+            .into_iter()
+            .map(|(id, message)| (Subject::of(&id), message));
+        findings.extend(
+            unknown
+                .filter(|(subject, _)| !told.contains(subject))
+                .map(|(subject, message)| {
+                    lint::finding(Severity::Error, subject, VERSION, &message)
+                }),
+        );
         Ok(Report::new(findings, &places, &templates))
     }
 }

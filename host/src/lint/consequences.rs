@@ -44,6 +44,14 @@ pub(super) fn remove(findings: &mut Vec<Finding>, broken: &[ObjectError]) {
         })
         .map(|finding| finding.object.clone())
         .collect();
+    let without_template: BTreeSet<Subject> = findings
+        .iter()
+        .filter(|finding| {
+            finding.message.starts_with("unknown field")
+                && ["write \"template\"", "write \"spec\""].contains(&finding.remedy.as_str())
+        })
+        .map(|finding| finding.object.clone())
+        .collect();
     let mut scalars: BTreeMap<Subject, Vec<String>> = BTreeMap::new();
     let otherwise = |finding: &&Finding| finding.message.starts_with("kubectl reads ");
     for finding in findings.iter().filter(otherwise) {
@@ -63,41 +71,20 @@ pub(super) fn remove(findings: &mut Vec<Finding>, broken: &[ObjectError]) {
         let is_unused = says("no container uses the claim");
         let is_incomplete = says("the entry names neither a claim nor a template");
         let is_of_template = says("spec.template makes no good pod");
+        let is_of_key = says("spec.template is missing");
         let is_of_list = says("the pod has no claim");
         let is_of_scalar = says("expected a")
             && scalars
                 .get(&finding.object)
-                .is_some_and(|seen| seen.iter().any(|seen| is_place(&finding.path, seen)));
+                .is_some_and(|seen| seen.contains(&finding.path));
         !(is_broken
             || is_of_list && without_claims.contains(&finding.object)
+            || is_of_key && without_template.contains(&finding.object)
             || is_of_scalar
             || is_unused && misspelled.contains(&finding.object)
             || is_incomplete && unknown.contains(&(finding.object.clone(), finding.path.clone()))
             || is_of_template && templates.contains(&finding.object))
     });
-}
-
-/// Whether `path` is the place that a look at lines alone calls `seen`: keys of maps are as any other keys there, and within
-/// braces only the last key is known.
-fn is_place(path: &str, seen: &str) -> bool {
-    let mut as_keys = String::new();
-    for piece in path.split_inclusive(']') {
-        let (before, key) = piece.split_once('[').unwrap_or((piece, ""));
-        as_keys.push_str(before);
-        let key = key.trim_end_matches(']');
-        if key.bytes().all(|c| c.is_ascii_digit()) && !key.is_empty() {
-            as_keys.push_str(&format!("[{key}]"));
-        } else if !key.is_empty() {
-            as_keys.push_str(&format!(".{key}"));
-        }
-    }
-    let (outer, last) = seen.rsplit_once('.').unwrap_or(("", seen));
-    let inner = as_keys.strip_prefix(outer);
-    inner.is_some_and(|inner| {
-        inner
-            .strip_suffix(last)
-            .is_some_and(|rest| rest.ends_with('.'))
-    })
 }
 
 /// The name in `there is no KIND NAME`.

@@ -126,39 +126,121 @@ const NODE_SPEC: &[&str] = &[
     "unschedulable",
 ];
 
+/// Workloads, and the keys of their `spec`.
+const WORKLOADS: [(&str, &[&str]); 6] = [
+    ("CronJob.batch", CRON_JOB),
+    ("DaemonSet.apps", DAEMON_SET),
+    ("Deployment.apps", DEPLOYMENT),
+    ("Job.batch", JOB),
+    ("StatefulSet.apps", STATEFUL_SET),
+    // These and ReplicationControllers.
+    ("", REPLICA_SET),
+];
+
+const CRON_JOB: &[&str] = &[
+    "concurrencyPolicy",
+    "failedJobsHistoryLimit",
+    "jobTemplate",
+    "schedule",
+    "startingDeadlineSeconds",
+    "successfulJobsHistoryLimit",
+    "suspend",
+    "timeZone",
+];
+const DAEMON_SET: &[&str] = &[
+    "minReadySeconds",
+    "revisionHistoryLimit",
+    "selector",
+    "template",
+    "updateStrategy",
+];
+const DEPLOYMENT: &[&str] = &[
+    "minReadySeconds",
+    "paused",
+    "progressDeadlineSeconds",
+    "replicas",
+    "revisionHistoryLimit",
+    "selector",
+    "strategy",
+    "template",
+];
+const JOB: &[&str] = &[
+    "activeDeadlineSeconds",
+    "backoffLimit",
+    "backoffLimitPerIndex",
+    "completionMode",
+    "completions",
+    "managedBy",
+    "manualSelector",
+    "maxFailedIndexes",
+    "parallelism",
+    "podFailurePolicy",
+    "podReplacementPolicy",
+    "selector",
+    "successPolicy",
+    "suspend",
+    "template",
+    "ttlSecondsAfterFinished",
+];
+const REPLICA_SET: &[&str] = &["minReadySeconds", "replicas", "selector", "template"];
+const STATEFUL_SET: &[&str] = &[
+    "minReadySeconds",
+    "ordinals",
+    "persistentVolumeClaimRetentionPolicy",
+    "podManagementPolicy",
+    "replicas",
+    "revisionHistoryLimit",
+    "selector",
+    "serviceName",
+    "template",
+    "updateStrategy",
+    "volumeClaimTemplates",
+];
+
 /// What is wrong with the keys of one object; nothing of kinds that are not known here.
 pub(super) fn check(object: &Object) -> Vec<Finding> {
+    let kind = &object.id().kind;
     let mut walk = Walk {
         subject: Subject::of(object.id()),
+        pod_spec: match kind.as_str() {
+            "CronJob.batch" => "spec.jobTemplate.spec.template.spec",
+            kind if kind != "Pod" => "spec.template.spec",
+            _ => "spec",
+        },
         found: Vec::new(),
     };
+    let is_cron_job = kind.as_str() == "CronJob.batch";
+    let is_workload = is_cron_job || crate::workloads::is_workload(kind);
+    if !is_workload && !["Pod", "Node"].contains(&kind.as_str()) {
+        return walk.found;
+    }
+    // A tree is made of an object that is looked into, and of no other.
     let value = object.value();
-    match object.id().kind.as_str() {
-        "Pod" => {
-            walk.keys(value, "", ROOT);
-            walk.keys(&value["metadata"], "metadata", METADATA);
-            labels::check(&value["metadata"], "metadata", &mut walk);
-            walk.pod_spec(&value["spec"], "spec");
-        }
+    walk.keys(value, "", ROOT);
+    walk.metadata(&value["metadata"], "metadata");
+    let spec = &value["spec"];
+    match kind.as_str() {
+        "Pod" => walk.pod_spec(spec, "spec"),
         "Node" => {
-            walk.keys(value, "", ROOT);
-            walk.keys(&value["metadata"], "metadata", METADATA);
-            walk.keys(&value["spec"], "spec", NODE_SPEC);
-            labels::check(&value["metadata"], "metadata", &mut walk);
-            tolerations::of_node(&value["spec"]["taints"], "spec.taints", &mut walk);
+            walk.keys(spec, "spec", NODE_SPEC);
+            tolerations::of_node(&spec["taints"], "spec.taints", &mut walk);
             for key in ["allocatable", "capacity"] {
                 let path = format!("status.{key}");
                 quantities::amounts(&value["status"][key], &path, &mut walk);
             }
         }
-        "CronJob.batch" => walk.workload(
-            &value["spec"]["jobTemplate"]["spec"],
-            "spec.jobTemplate.spec",
-        ),
-        _ if crate::workloads::is_workload(&object.id().kind) => {
-            walk.workload(&value["spec"], "spec");
+        _ if is_cron_job => {
+            walk.keys(spec, "spec", CRON_JOB);
+            let job = &spec["jobTemplate"];
+            walk.keys(job, "spec.jobTemplate", TEMPLATE);
+            walk.metadata(&job["metadata"], "spec.jobTemplate.metadata");
+            walk.workload(&job["spec"], "spec.jobTemplate.spec", JOB);
         }
-        _ => {}
+        workload => {
+            let mut known = WORKLOADS.iter();
+            let known = known.find(|(kind, _)| [workload, ""].contains(kind));
+            walk.workload(spec, "spec", known.map_or(&[], |(_, keys)| keys));
+        }
     }
     walk.found
 }
@@ -166,23 +248,23 @@ pub(super) fn check(object: &Object) -> Vec<Finding> {
 /// Findings about one object.
 pub(super) struct Walk {
     subject: Subject,
+    /// Where the spec of the object's pods stands.
+    pod_spec: &'static str,
     found: Vec<Finding>,
 }
 
 impl Walk {
-    fn workload(&mut self, spec: &Value, path: &str) {
-        const CLAIMS: &str = "resourceClaims";
-        if !spec[CLAIMS].is_null() {
-            let remedy = format!("move it to {path}.template.spec.{CLAIMS}");
-            self.unknown(CLAIMS, path, Some(remedy));
-        }
-        self.template(&spec["template"], &format!("{path}.template"));
+    fn workload(&mut self, spec: &Value, path: &str, known: &[&str]) {
+        self.keys(spec, path, known);
+        let (template, path) = (&spec["template"], format!("{path}.template"));
+        self.keys(template, &path, TEMPLATE);
+        self.metadata(&template["metadata"], &format!("{path}.metadata"));
+        self.pod_spec(&template["spec"], &format!("{path}.spec"));
     }
 
-    fn template(&mut self, template: &Value, path: &str) {
-        self.keys(template, path, TEMPLATE);
-        labels::check(&template["metadata"], &format!("{path}.metadata"), self);
-        self.pod_spec(&template["spec"], &format!("{path}.spec"));
+    fn metadata(&mut self, metadata: &Value, path: &str) {
+        self.keys(metadata, path, METADATA);
+        labels::check(metadata, path, self);
     }
 
     fn pod_spec(&mut self, spec: &Value, path: &str) {
@@ -218,6 +300,13 @@ impl Walk {
                     self.keys(claim, &path, CONTAINER_CLAIM);
                 }
             }
+        }
+        if !spec["resources"]["claims"].is_null() {
+            self.error(
+                format!("{path}.resources.claims"),
+                "the pod's own resources take no claims",
+                format!("move it to {path}.containers[].resources.claims"),
+            );
         }
         for (i, claim) in entries(&spec["resourceClaims"]) {
             let path = format!("{path}.resourceClaims[{i}]");
@@ -266,7 +355,8 @@ impl Walk {
     pub(super) fn keys(&mut self, value: &Value, path: &str, known: &[&str]) {
         let Some(map) = value.as_object() else { return };
         for key in map.keys().filter(|key| !known.contains(&key.as_str())) {
-            let remedy = other_place(key, path, known).or_else(|| respelled(key, map, known));
+            let remedy =
+                other_place(key, path, known, self.pod_spec).or_else(|| respelled(key, map, known));
             self.unknown(key, path, remedy);
         }
     }
@@ -293,7 +383,7 @@ pub(super) fn entries(list: &Value) -> impl Iterator<Item = (usize, &Value)> {
 }
 
 /// Where a key of a pod belongs that stands elsewhere in it.
-fn other_place(key: &str, path: &str, known: &[&str]) -> Option<String> {
+fn other_place(key: &str, path: &str, known: &[&str], pod_spec: &str) -> Option<String> {
     let in_container = known == CONTAINER || known == RESOURCES || known == CONTAINER_CLAIM;
     if known == CONTAINER && RESOURCES.contains(&key) {
         return Some(format!("move it to {path}.resources.{key}"));
@@ -303,9 +393,10 @@ fn other_place(key: &str, path: &str, known: &[&str]) -> Option<String> {
         .or_else(|| path.find(".initContainers["))
     {
         Some(end) => &path[..end],
-        None => "spec",
+        None => pod_spec,
     };
-    if (in_container || known == ROOT) && POD_SPEC.contains(&key) {
+    let is_around = known == ROOT || known.contains(&"template") || known.contains(&"jobTemplate");
+    if (in_container || is_around) && POD_SPEC.contains(&key) {
         return Some(format!("move it to {spec}.{key}"));
     }
     if known == TEMPLATE && POD_SPEC.contains(&key) {

@@ -1,4 +1,4 @@
-//! Labels and annotations: syntax of keys and values.
+//! Metadata: syntax of names, and of labels' and annotations' keys and values.
 //!
 //! Upstream: `ValidateLabels`, `ValidateAnnotations`, `IsQualifiedName` and `IsValidLabelValue` of apimachinery.
 
@@ -11,9 +11,17 @@ const LONGEST: usize = 63;
 /// Longest prefix of a key.
 const LONGEST_PREFIX: usize = 253;
 
-/// Labels and annotations of an object or template.
+/// Name, labels and annotations of an object or template.
 pub(super) fn check(metadata: &Value, path: &str, walk: &mut Walk) {
     let path_of = |map: &str| format!("{path}.{map}");
+    let name = metadata["name"].as_str().unwrap_or_default();
+    if !name.is_empty() && !is_domain(name) {
+        walk.error(
+            path_of("name"),
+            format!("{:?} is not a DNS subdomain", brief(name)),
+            "use at most 253 lower case letters, digits, dashes and dots, with a letter or digit around each dot",
+        );
+    }
     pairs(&metadata["labels"], &path_of("labels"), walk);
     let annotations = &metadata["annotations"];
     if not_a_map(annotations, &path_of("annotations"), walk) {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{Finding, Subject};
-use crate::manifest::Input;
+use crate::manifest::{Input, ObjectError};
 use crate::object::Object;
 use crate::plugin::Severity;
 
@@ -12,12 +12,17 @@ const PARTIAL: [&str; 2] = ["DeviceTaintRule", "PodSchedulingContext"];
 
 /// Errors and warnings of the reader.
 pub fn noticed(input: &Input) -> Vec<Finding> {
-    let errors = input.object_errors.iter().map(|error| {
+    // `tolerations` judges those, and knows operators that the filter does not imitate.
+    let is_ours = |error: &&ObjectError| !path_in(&error.message).contains("tolerations[");
+    let errors = input.object_errors.iter().filter(is_ours).map(|error| {
         let path = path_in(&error.message);
         let subject = Subject::of(&error.object);
         let mut finding = Finding::from_message(Severity::Error, subject, path, &error.message);
         // A name may be there twice; this is the place of the one that is meant.
         finding.origin = Some(error.origin.to_string());
+        if finding.remedy.is_empty() {
+            finding.remedy = remedy_for(&finding.message).to_owned();
+        }
         finding
     });
     let warnings = input.warnings.iter().map(|warning| {
@@ -31,9 +36,10 @@ pub fn noticed(input: &Input) -> Vec<Finding> {
         // After the semicolon these say what was done, not what to do.
         finding.message = warning.message.clone();
         finding.remedy = match path {
-            "apiVersion" => "add it".to_owned(),
-            _ => String::new(),
-        };
+            "apiVersion" => "add it",
+            _ => remedy_for(&warning.message),
+        }
+        .to_owned();
         finding
     });
     errors.chain(warnings).collect()
@@ -41,14 +47,57 @@ pub fn noticed(input: &Input) -> Vec<Finding> {
 
 /// The field that a message of the reader begins with, for example `key spec.NodeName is in the wrong case`.
 fn path_in(message: &str) -> &str {
-    let message = message.strip_prefix("key ").unwrap_or(message);
+    let (message, nameless) = match message.split_once(" without metadata.name") {
+        Some((_, rest)) => (rest.trim_start_matches(": "), "metadata.name"),
+        None => (message, ""),
+    };
+    let key = message.strip_prefix("key ");
+    let is_key = key.is_some();
+    let message = key.unwrap_or(message);
     let first = message.split(' ').next().unwrap_or_default();
     let root = first.split(['.', '[']).next().unwrap_or_default();
     let roots = ["apiversion", "kind", "metadata", "spec", "status"];
-    match roots.contains(&root.to_ascii_lowercase().as_str()) {
-        true => first,
-        false => "",
+    match is_key || roots.contains(&root.to_ascii_lowercase().as_str()) {
+        true => first.trim_end_matches(':'),
+        false => nameless,
     }
+}
+
+/// What to do about a message that does not say so: the part by which it is known, and the remedy.
+const REMEDIES: [(&str, &str); 12] = [
+    (
+        "duplicate key \"apiVersion\"",
+        "put --- between two objects",
+    ),
+    ("duplicate key", "remove one of the two"),
+    ("tabs disallowed", "indent with spaces"),
+    (
+        "mapping values are not allowed",
+        "put the value in quotes, or indent the line like its neighbours",
+    ),
+    (
+        "invalid trailing content",
+        "put the whole value in quotes, single ones if it has double ones inside",
+    ),
+    ("not valid", "correct the syntax there"),
+    ("spec.template", "write the pod's template there"),
+    (
+        "is not a whole number",
+        "write a whole number, or leave it out",
+    ),
+    ("defined more than once", "remove one of the definitions"),
+    (
+        "this name was made for it",
+        "nothing, or a name of its own if others refer to it",
+    ),
+    ("too large", "write less"),
+    ("", "correct it"),
+];
+
+fn remedy_for(message: &str) -> &'static str {
+    let mut known = REMEDIES.iter();
+    let found = known.find(|(part, _)| message.contains(part));
+    found.map_or("", |(_, remedy)| remedy)
 }
 
 /// Kinds of one group in several versions: nothing is wrong with that, but it is rarely meant.
@@ -57,10 +106,7 @@ pub fn mixed_versions(objects: &[Object]) -> Vec<Finding> {
     // Not every kind is in every version: its own may be the only one that there is.
     let is_elsewhere = |object: &&Object| !PARTIAL.contains(&object.id().kind.short());
     for object in objects.iter().filter(is_elsewhere) {
-        if let Some((group, version)) = object
-            .text("/apiVersion")
-            .and_then(|text| text.split_once('/'))
-        {
+        if let Some((group, version)) = object.api_version().split_once('/') {
             groups
                 .entry(group)
                 .or_default()

@@ -1,10 +1,11 @@
 //! Scalars that `kubectl` (YAML 1.1) reads differently than YAML 1.2, which is read here: `010`, `yes`, `1_000`.
 //!
-//! Looks at the lines of a text, not at what was parsed: there the difference is gone. Block style is followed exactly; within
-//! braces only the nearest key is known.
+//! Looks at the lines of a text, not at what was parsed: there the difference is gone. `yaml_flow` follows
+//! what stands within braces.
 
 use std::collections::{HashMap, HashSet};
 
+use super::yaml_flow::Flow;
 use super::{Finding, Subject};
 use crate::object::Object;
 use crate::plugin::Severity;
@@ -13,6 +14,7 @@ use crate::plugin::Severity;
 #[derive(Debug, Default)]
 pub struct Slips {
     units: Vec<Unit>,
+    flow: Flow,
 }
 
 /// An object: a document, or an item of a List.
@@ -21,6 +23,20 @@ struct Unit {
     subject: Subject,
     /// Path, and what is wrong there.
     slips: Vec<(String, String)>,
+}
+
+impl Unit {
+    fn scalar(&mut self, path: &str, value: &str) {
+        let text = || unquoted(value).to_owned();
+        match path {
+            "kind" => self.subject.kind = text(),
+            "metadata.name" => self.subject.name = text(),
+            "metadata.namespace" => self.subject.namespace = text(),
+            _ => {}
+        }
+        self.slips
+            .extend(wrong(value).map(|message| (path.to_owned(), message)));
+    }
 }
 
 /// A level of the text around a line.
@@ -46,6 +62,7 @@ impl Slips {
         let mut levels: Vec<Level> = Vec::new();
         let mut block: Option<usize> = None;
         self.units.push(Unit::default());
+        self.flow = Flow::default();
         for line in text.lines() {
             let content = line.trim_start_matches(' ');
             let indent = line.len() - content.len();
@@ -53,6 +70,11 @@ impl Slips {
                 continue;
             }
             block = None;
+            if let Some(unit) = self.units.last_mut().filter(|_| self.flow.is_open()) {
+                self.flow
+                    .feed(content, &mut |path, scalar| unit.scalar(path, scalar));
+                continue;
+            }
             if content.is_empty() || content.starts_with('#') {
                 continue;
             }
@@ -98,15 +120,6 @@ impl Slips {
         levels.push(Level::Key(indent, key.to_owned()));
         let value = value.trim();
         let path = path(levels);
-        if let Some(unit) = self.units.last_mut() {
-            let text = unquoted(value).to_owned();
-            match path.as_str() {
-                "kind" => unit.subject.kind = text,
-                "metadata.name" => unit.subject.name = text,
-                "metadata.namespace" => unit.subject.namespace = text,
-                _ => {}
-            }
-        }
         if value.starts_with(['|', '>']) {
             return true;
         }
@@ -123,23 +136,11 @@ impl Slips {
             _ => value,
         };
         if !value.starts_with(['{', '[']) {
-            unit.slips
-                .extend(wrong(value.trim()).map(|message| (path.to_owned(), message)));
-            return;
+            return unit.scalar(path, value.trim());
         }
-        for piece in value.split(['{', '}', '[', ']', ',']) {
-            let (key, value) = split_key(piece.trim()).unwrap_or(("", piece));
-            let key = unquoted(key);
-            let value = value.trim();
-            match (path, key) {
-                ("metadata", "name") => unit.subject.name = unquoted(value).to_owned(),
-                ("metadata", "namespace") => unit.subject.namespace = unquoted(value).to_owned(),
-                _ => {}
-            }
-            let dot = if key.is_empty() { "" } else { "." };
-            unit.slips
-                .extend(wrong(value).map(|message| (format!("{path}{dot}{key}"), message)));
-        }
+        self.flow = Flow::at(path);
+        self.flow
+            .feed(value, &mut |path, scalar| unit.scalar(path, scalar));
     }
 
     /// What concerns these objects.
@@ -190,12 +191,37 @@ fn path(levels: &[Level]) -> String {
     let mut out = String::new();
     for level in levels {
         match level {
-            Level::Key(_, key) if out.is_empty() => out.push_str(key),
-            Level::Key(_, key) => out.push_str(&format!(".{key}")),
+            Level::Key(_, key) => out = join(&out, key),
             Level::Item(_, number) => out.push_str(&format!("[{number}]")),
         }
     }
     out
+}
+
+/// Maps whose keys are names, which Kubernetes writes in brackets.
+const MAPS: [&str; 10] = [
+    "allocatable",
+    "annotations",
+    "attributes",
+    "capacity",
+    "counters",
+    "labels",
+    "limits",
+    "matchLabels",
+    "nodeSelector",
+    "requests",
+];
+
+/// The path of a key.
+pub(super) fn join(outer: &str, key: &str) -> String {
+    let last = outer.rsplit('.').next().unwrap_or_default();
+    if outer.is_empty() {
+        key.to_owned()
+    } else if MAPS.contains(&last) && !["nodeSelectorTerms", "requests"].contains(&key) {
+        format!("{outer}[{key}]")
+    } else {
+        format!("{outer}.{key}")
+    }
 }
 
 /// `key: value`; a key in quotes loses them.

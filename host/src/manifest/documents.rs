@@ -7,8 +7,9 @@ use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor}
 use serde_json::{Map, Value};
 
 use super::error::InputError;
-use super::tree::{Tree, TreeVisitor, insert_once};
+use super::outline::Item;
 use super::{json, parallel, yaml};
+use crate::object::tree::{Tree, TreeVisitor, insert_once};
 
 /// Deepest nesting of mappings and lists. API objects stay far below; both parsers recurse.
 pub(super) const MAX_DEPTH: usize = 64;
@@ -21,7 +22,7 @@ pub(super) struct Document {
     /// Line where its content starts, from 1.
     pub line: usize,
     /// Content.
-    pub top: Top<(Value, usize)>,
+    pub top: Top<(Item, usize)>,
 }
 
 /// The top level of a document. `I` is an entry of `items`, in a form that still tells its line.

@@ -4,8 +4,8 @@ use serde_json::{Map, Value};
 
 use super::kinds;
 use super::problems::brief;
-use super::tree::type_name;
 use crate::object::Kind;
+use crate::object::tree::type_name;
 
 /// What the first lines of an object say, read leniently so that a broken object can be named.
 pub(super) struct Header {

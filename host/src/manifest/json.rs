@@ -1,15 +1,15 @@
 //! JSON: one document or several, one after another. Entries of a list are found first and parsed one by one, so that each
 //! has its line.
 
-use serde_json::Value;
 use serde_json::error::Category;
 use serde_json::value::RawValue;
 
 use super::documents::{Chunk, Document, Top};
 use super::error::InputError;
+use super::outline::Item;
 use super::parallel;
 use super::source::count_lines;
-use super::tree::{Tree, type_name};
+use crate::object::tree::type_name;
 
 /// Whether a text starts like a mapping or a list of JSON.
 pub(super) fn may_be_json(text: &str) -> bool {
@@ -76,7 +76,7 @@ impl Place<'_> {
         &self,
         items: Vec<&RawValue>,
         lines: &mut Lines<'_>,
-    ) -> Result<Vec<(Value, usize)>, Failure> {
+    ) -> Result<Vec<(Item, usize)>, Failure> {
         let with_place = |raw: &RawValue| {
             // Raw values are borrowed from the text.
             let offset = (raw.get().as_ptr() as usize).saturating_sub(self.text.as_ptr() as usize);
@@ -85,8 +85,8 @@ impl Place<'_> {
         let places: Vec<_> = items.into_iter().map(with_place).collect();
         let parse = |(length, offset, line): (usize, usize, usize)| {
             let text = self.text.get(offset..offset + length).unwrap_or_default();
-            match serde_json::from_str::<Tree>(text) {
-                Ok(Tree(value)) => Ok((value, line)),
+            match serde_json::from_str::<Item>(text) {
+                Ok(item) => Ok((item, line)),
                 Err(error) => Err(self.failure(line, offset, &error)),
             }
         };

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::tree::type_name;
+use crate::object::tree::type_name;
 use crate::object::{Kind, ObjectRef};
 
 /// All kinds of `v1`.

@@ -1,5 +1,6 @@
 //! From documents to objects: Lists are opened, metadata is checked, and what the run does not need is dropped.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
@@ -8,10 +9,11 @@ use super::documents::{Broken, Document, Top};
 use super::error::{InputError, ObjectError, Origin, Warning};
 use super::header::{Header, lenient};
 use super::kinds;
+use super::outline::{Item, Outline};
 use super::problems::{brief, problem_of, with_short_name};
 use super::salvage;
-use super::tree::type_name;
-use crate::object::{Kind, Object, ObjectRef};
+use crate::object::tree::type_name;
+use crate::object::{Kind, NotAnObject, Object, ObjectRef};
 
 /// How deep a List may stand in a List.
 const MAX_LIST_DEPTH: usize = 16;
@@ -64,7 +66,7 @@ pub(super) struct Collector<'a> {
 
 /// A value that waits to be looked at.
 struct Pending {
-    value: Value,
+    item: Item,
     line: usize,
     depth: usize,
     /// `apiVersion` and `kind` that a typed list gives its items.
@@ -189,12 +191,14 @@ impl<'a> Collector<'a> {
                 if let Some(items) = items {
                     value.insert(
                         "items".to_owned(),
-                        items.into_iter().map(|(item, _line)| item).collect(),
+                        items
+                            .into_iter()
+                            .map(|(item, _line)| item.into_tree())
+                            .collect(),
                     );
                 }
-                let value = Value::Object(value);
                 pending.push(Pending {
-                    value,
+                    item: Item::Tree(Value::Object(value)),
                     line: document.line,
                     depth: 0,
                     inherited: None,
@@ -214,9 +218,17 @@ impl<'a> Collector<'a> {
         origin: Origin,
         pending: &mut Vec<Pending>,
     ) -> Result<(), InputError> {
-        let mut map = match next.value {
-            Value::Object(map) => map,
-            other => {
+        let mut map = match next.item {
+            Item::Outline(outline) => {
+                let Outline {
+                    head,
+                    json,
+                    metadata,
+                } = outline;
+                return self.object(head, Some((json, metadata)), origin);
+            }
+            Item::Tree(Value::Object(map)) => map,
+            Item::Tree(other) => {
                 let message = format!(
                     "a List has an item that is {}, not an object",
                     type_name(&other)
@@ -242,7 +254,8 @@ impl<'a> Collector<'a> {
                     return self.refuse(&Kind::new("List"), &origin, message);
                 }
             };
-            let items = items.into_iter().map(|item| (item, next.line)).collect();
+            let items = items.into_iter().map(|item| (Item::Tree(item), next.line));
+            let items = items.collect();
             push_items(pending, &map, items, next.depth + 1);
             return Ok(());
         }
@@ -252,10 +265,16 @@ impl<'a> Collector<'a> {
             map.entry("kind")
                 .or_insert_with(|| Value::String(kind.to_string()));
         }
-        self.object(map, origin)
+        self.object(map, None, origin)
     }
 
-    fn object(&mut self, mut map: Map<String, Value>, origin: Origin) -> Result<(), InputError> {
+    /// Adds one object. `text` is its JSON, and where `metadata` stands in it, if `map` is only the top level.
+    fn object(
+        &mut self,
+        mut map: Map<String, Value>,
+        text: Option<(Vec<u8>, Range<usize>)>,
+        origin: Origin,
+    ) -> Result<(), InputError> {
         self.seen += 1;
         let mut header = match Header::read(&map) {
             Ok(header) => header,
@@ -281,27 +300,7 @@ impl<'a> Collector<'a> {
             uid: "".into(),
         };
         if let Some(problem) = problem {
-            if !(self.keep)(&header.kind) && kinds::is_known_elsewhere(&header.kind) {
-                return Ok(());
-            }
-            if id.name.is_empty() {
-                let message = format!("{} without metadata.name: {problem}", header.kind.short());
-                if (self.keep)(&header.kind) || self.judge.is_some() {
-                    return self.refuse(&header.kind, &origin, message);
-                }
-                // A kubeconfig, for example, is none of our business.
-                self.warnings.push(Warning {
-                    object: origin.to_string(),
-                    message,
-                });
-                return Ok(());
-            }
-            self.found.push(Found::Named(Candidate {
-                id: with_short_name(id),
-                origin,
-                outcome: Err(problem),
-            }));
-            return Ok(());
+            return self.unusable(id, origin, problem);
         }
         if header.assumed_version {
             map.insert("apiVersion".to_owned(), Value::String("v1".to_owned()));
@@ -312,9 +311,13 @@ impl<'a> Collector<'a> {
             });
         }
         match header.name {
-            Some(_) => self
-                .found
-                .push(Found::Named(named(id, origin, Value::Object(map)))),
+            Some(_) => {
+                let object = match text {
+                    Some(text) => from_text(map, header.kind, text),
+                    None => Object::from_value(Value::Object(map)),
+                };
+                self.found.push(Found::Named(named(id, origin, object)));
+            }
             None if header.has_generate_name => {
                 let value = Value::Object(map);
                 self.found.push(Found::Nameless(Nameless {
@@ -324,14 +327,43 @@ impl<'a> Collector<'a> {
                 }));
             }
             None => {
-                let message = format!(
-                    "{} without metadata.name; give it a name",
-                    header.kind.short()
-                );
+                let what_to_do = name_meant(&map).unwrap_or_else(|| "; give it a name".to_owned());
+                let message = format!("{} without metadata.name{what_to_do}", header.kind.short());
                 let message = self.numbered(&origin, message);
                 return self.refuse(&header.kind, &origin, message);
             }
         }
+        Ok(())
+    }
+
+    /// Notes an object that `problem` makes unusable.
+    fn unusable(
+        &mut self,
+        id: ObjectRef,
+        origin: Origin,
+        problem: String,
+    ) -> Result<(), InputError> {
+        let is_kept = (self.keep)(&id.kind);
+        if !is_kept && kinds::is_known_elsewhere(&id.kind) {
+            return Ok(());
+        }
+        if !id.name.is_empty() {
+            self.found.push(Found::Named(Candidate {
+                id: with_short_name(id),
+                origin,
+                outcome: Err(problem),
+            }));
+            return Ok(());
+        }
+        let message = format!("{} without metadata.name: {problem}", id.kind.short());
+        if is_kept || self.judge.is_some() {
+            return self.refuse(&id.kind, &origin, message);
+        }
+        // A kubeconfig, for example, is none of our business.
+        self.warnings.push(Warning {
+            object: origin.to_string(),
+            message,
+        });
         Ok(())
     }
 
@@ -376,16 +408,46 @@ impl Nameless {
             name: name.into(),
             uid: "".into(),
         };
-        named(id, self.origin, self.value)
+        named(id, self.origin, Object::from_value(self.value))
     }
 }
 
-fn named(id: ObjectRef, origin: Origin, value: Value) -> Candidate {
-    let outcome = Object::from_value(value).map_err(|reason| reason.to_string());
+/// What to do if `metadata` or its `name` is misspelled.
+fn name_meant(map: &Map<String, Value>) -> Option<String> {
+    let near = |map: &Map<String, Value>, meant: &str| {
+        let is_near = |key: &&String| {
+            let letters = meant.chars().filter(|letter| key.contains(*letter));
+            key.len().abs_diff(meant.len()) <= 1 && letters.count() + 1 >= meant.len()
+        };
+        map.keys().find(is_near).cloned()
+    };
+    let Some(metadata) = map.get("metadata") else {
+        let key = near(map, "metadata")?;
+        return Some(format!(
+            ": key {} is not known; write metadata",
+            brief(&key)
+        ));
+    };
+    let key = near(metadata.as_object()?, "name")?;
+    Some(format!(": key metadata.{key} is not known; write name"))
+}
+
+/// An object of which `map` is the top level.
+fn from_text(
+    mut map: Map<String, Value>,
+    kind: Kind,
+    (json, place): (Vec<u8>, Range<usize>),
+) -> Result<Object, NotAnObject> {
+    let metadata = map.remove("metadata").unwrap_or_default();
+    let version = map.get("apiVersion").and_then(Value::as_str);
+    Object::from_json(version.unwrap_or_default(), kind, metadata, json, place)
+}
+
+fn named(id: ObjectRef, origin: Origin, object: Result<Object, NotAnObject>) -> Candidate {
     Candidate {
         id,
         origin,
-        outcome,
+        outcome: object.map_err(|reason| reason.to_string()),
     }
 }
 
@@ -406,7 +468,7 @@ fn is_list(map: &Map<String, Value>) -> bool {
 fn push_items(
     pending: &mut Vec<Pending>,
     list: &Map<String, Value>,
-    items: Vec<(Value, usize)>,
+    items: Vec<(Item, usize)>,
     depth: usize,
 ) {
     let text = |key: &str| list.get(key).and_then(Value::as_str);
@@ -419,8 +481,8 @@ fn push_items(
         }
         _ => None,
     };
-    pending.extend(items.into_iter().rev().map(|(value, line)| Pending {
-        value,
+    pending.extend(items.into_iter().rev().map(|(item, line)| Pending {
+        item,
         line,
         depth,
         inherited: inherited.clone(),

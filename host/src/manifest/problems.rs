@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde_json::{Map, Value};
 
 use super::kinds::{self, KeyTable};
-use super::tree::type_name;
+use crate::object::tree::type_name;
 use crate::object::{Kind, ObjectRef};
 
 /// Longest name that an API server takes.

@@ -4,9 +4,9 @@ use serde_saphyr::{DefaultMessageFormatter, Error, MessageFormatter, Options, Sp
 
 use super::documents::{Chunk, Document, MAX_DEPTH, Top};
 use super::error::InputError;
+use super::outline::Item;
 use super::parallel;
 use super::source::count_lines;
-use super::tree::Tree;
 
 /// What aliases may add to the size of a document, however large it is.
 const MAX_EXPANSION_BYTES: usize = 16 << 20;
@@ -26,12 +26,12 @@ pub(super) fn parse(file: &str, chunk: Chunk<'_>) -> Result<Option<Document>, In
 
 fn parse_whole(chunk: Chunk<'_>) -> Result<Option<Document>, Error> {
     let options = options(chunk.text.len());
-    let parsed: Spanned<Top<Spanned<Tree>>> =
+    let parsed: Spanned<Top<Spanned<Item>>> =
         serde_saphyr::from_str_with_options(chunk.text, options)?;
     let line = line_of(chunk, &parsed);
-    let item = |item: Spanned<Tree>| {
+    let item = |item: Spanned<Item>| {
         let line = line_of(chunk, &item);
-        (item.value.0, line)
+        (item.value, line)
     };
     let top = parsed
         .value
@@ -62,11 +62,11 @@ fn parse_long_list(chunk: Chunk<'_>) -> Option<Document> {
     let document = parse_whole(header).ok()??;
     let parse = |item: Chunk<'_>| {
         let options = options(item.text.len());
-        let parsed: Vec<Spanned<Tree>> =
+        let parsed: Vec<Spanned<Item>> =
             serde_saphyr::from_str_with_options(item.text, options).ok()?;
         let [parsed] = <[_; 1]>::try_from(parsed).ok()?;
         let line = line_of(item, &parsed);
-        Some((parsed.value.0, line))
+        Some((parsed.value, line))
     };
     let parsed = parallel::map(items, |item| item.text.len(), parse);
     let items = parsed.into_iter().collect::<Option<Vec<_>>>()?;

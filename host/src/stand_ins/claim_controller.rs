@@ -97,7 +97,7 @@ impl ClaimController {
     }
 
     fn note_claim(&mut self, claim: &Object) {
-        if let Some((pod, entry)) = purpose(claim.value()) {
+        if let Some((pod, entry)) = purpose(claim) {
             let entries = self.generated.entry(pod.into()).or_default();
             entries
                 .entry(entry.to_owned())
@@ -106,7 +106,7 @@ impl ClaimController {
     }
 
     fn forget_claim(&mut self, claim: &Object) {
-        let Some((pod, entry)) = purpose(claim.value()) else {
+        let Some((pod, entry)) = purpose(claim) else {
             return;
         };
         let Some(entries) = self.generated.get_mut(pod) else {
@@ -187,7 +187,7 @@ impl ClaimController {
             ..
         } = pod.id();
         let kind = Kind::new(CLAIM);
-        let is_ours = |claim: &Object| purpose(claim.value()) == Some((uid, entry));
+        let is_ours = |claim: &Object| purpose(claim) == Some((uid, entry));
         let known = self
             .generated
             .get(uid)
@@ -273,8 +273,8 @@ fn lacks_claims(pod: &Value) -> bool {
 }
 
 /// The pod, by uid, and its entry that a claim was generated for.
-fn purpose(claim: &Value) -> Option<(&str, &str)> {
-    let metadata = claim.get("metadata")?;
+fn purpose(claim: &Object) -> Option<(&str, &str)> {
+    let metadata = claim.metadata();
     let entry = metadata.get("annotations")?.get(POD_CLAIM_NAME)?.as_str()?;
     let owners = metadata.get("ownerReferences")?.as_array()?;
     let controller = owners

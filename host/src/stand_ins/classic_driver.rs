@@ -193,7 +193,7 @@ impl ClassicDriver {
 /// The driver that a claim is for, if it is one of classic DRA.
 fn driver_of(claim: &Object) -> Option<&str> {
     let driver = claim.text("/spec/controller").unwrap_or_default();
-    let classic = claim.text("/apiVersion") == Some(VERSION) && !driver.is_empty();
+    let classic = claim.api_version() == VERSION && !driver.is_empty();
     classic.then_some(driver)
 }
 

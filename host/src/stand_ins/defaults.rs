@@ -1,33 +1,52 @@
 //! API defaulting of device requests (upstream: `pkg/apis/resource/*/defaults.go`): an absent allocation mode is
 //! `ExactCount`, and an absent count is 1 in that mode.
 
-use serde_json::{Map, Value};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
 
 use super::schema::{CLAIM, CLAIM_TEMPLATE};
-use crate::object::Kind;
+use crate::object::{Kind, Object};
 
-/// Fills in what the API server would.
-pub fn apply(kind: &Kind, object: &mut Value) {
-    let pointer = match kind.as_str() {
-        CLAIM => "/spec/devices/requests",
-        CLAIM_TEMPLATE => "/spec/spec/devices/requests",
-        _ => return,
+/// Whether [`apply`] would fill in something. Nearly all objects of a dump have their defaults, and need not become trees.
+pub fn are_missing(object: &Object) -> bool {
+    #[derive(Deserialize)]
+    struct Part {
+        #[serde(default)]
+        spec: Value,
+    }
+    let kind = &object.id().kind;
+    if requests_of(kind).is_none() {
+        return false;
+    }
+    let Ok(Part { spec }) = serde_json::from_slice(object.bytes()) else {
+        return true;
     };
-    let Some(shape) = object
-        .get("apiVersion")
-        .and_then(Value::as_str)
-        .and_then(Shape::of)
-    else {
-        return;
+    apply(
+        kind,
+        &mut json!({"apiVersion": object.api_version(), "spec": spec}),
+    )
+}
+
+/// Where a kind has its device requests.
+fn requests_of(kind: &Kind) -> Option<&'static str> {
+    match kind.as_str() {
+        CLAIM => Some("/spec/devices/requests"),
+        CLAIM_TEMPLATE => Some("/spec/spec/devices/requests"),
+        _ => None,
+    }
+}
+
+/// Fills in what the API server would, and says whether there was anything to fill in.
+pub fn apply(kind: &Kind, object: &mut Value) -> bool {
+    let version = object.get("apiVersion").and_then(Value::as_str);
+    let (Some(pointer), Some(shape)) = (requests_of(kind), version.and_then(Shape::of)) else {
+        return false;
     };
     let requests = object.pointer_mut(pointer).and_then(Value::as_array_mut);
-    for request in requests
-        .into_iter()
-        .flatten()
+    let requests = requests.into_iter().flatten();
+    requests
         .filter_map(Value::as_object_mut)
-    {
-        default_request(shape, request);
-    }
+        .fold(false, |any, request| default_request(shape, request) | any)
 }
 
 /// Where a request of an API version keeps its mode and count.
@@ -50,48 +69,55 @@ impl Shape {
     }
 }
 
-fn default_request(shape: Shape, request: &mut Map<String, Value>) {
+fn default_request(shape: Shape, request: &mut Map<String, Value>) -> bool {
     let alternatives = request
         .get_mut("firstAvailable")
         .and_then(Value::as_array_mut);
     if let Some(alternatives) = alternatives.filter(|list| !list.is_empty()) {
-        alternatives
-            .iter_mut()
-            .filter_map(Value::as_object_mut)
-            .for_each(default_mode);
+        let alternatives = alternatives.iter_mut().filter_map(Value::as_object_mut);
+        alternatives.fold(false, |any, request| default_mode(request) | any)
     } else if shape == Shape::Flat {
-        default_mode(request);
-    } else if let Some(exactly) = request.get_mut("exactly").and_then(Value::as_object_mut) {
-        default_mode(exactly);
+        default_mode(request)
+    } else {
+        let exactly = request.get_mut("exactly").and_then(Value::as_object_mut);
+        exactly.is_some_and(default_mode)
     }
 }
 
-fn default_mode(request: &mut Map<String, Value>) {
+fn default_mode(request: &mut Map<String, Value>) -> bool {
     let absent = |value: Option<&Value>| match value {
         None | Some(Value::Null) => true,
         Some(value) => value == "" || value == 0,
     };
-    if absent(request.get("allocationMode")) {
+    let lacks_mode = absent(request.get("allocationMode"));
+    if lacks_mode {
         request.insert("allocationMode".into(), "ExactCount".into());
     }
-    if request
+    let is_exact = request
         .get("allocationMode")
-        .is_some_and(|mode| mode == "ExactCount")
-        && absent(request.get("count"))
-    {
+        .is_some_and(|mode| mode == "ExactCount");
+    let lacks_count = is_exact && absent(request.get("count"));
+    if lacks_count {
         request.insert("count".into(), 1.into());
     }
+    lacks_mode || lacks_count
 }
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     fn defaulted(kind: &str, version: &str, spec: Value) -> Value {
-        let mut object = json!({"apiVersion": format!("resource.k8s.io/{version}"), "spec": spec});
-        apply(&Kind::new(kind), &mut object);
+        let mut object = json!({
+            "apiVersion": format!("resource.k8s.io/{version}"),
+            "kind": kind.split('.').next(),
+            "metadata": {"name": "a"},
+            "spec": spec,
+        });
+        let before = Object::from_value(object.clone()).unwrap();
+        let is_changed = apply(&Kind::new(kind), &mut object);
+        assert_eq!(is_changed, object != *before.value(), "{object}");
+        assert_eq!(are_missing(&before), is_changed, "{object}");
         object["spec"].clone()
     }
 

@@ -116,7 +116,7 @@ fn owners_of(objects: &[Object]) -> Vec<Vec<usize>> {
 }
 
 fn references_of(object: &Object) -> &[Value] {
-    let references = object.value().pointer("/metadata/ownerReferences");
+    let references = object.metadata().get("ownerReferences");
     references
         .and_then(Value::as_array)
         .map_or(&[], Vec::as_slice)

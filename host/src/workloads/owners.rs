@@ -32,8 +32,8 @@ impl Owners {
 
     fn add(&mut self, dependent: &Object) {
         let references = dependent
-            .value()
-            .pointer("/metadata/ownerReferences")
+            .metadata()
+            .get("ownerReferences")
             .and_then(Value::as_array);
         for reference in references.into_iter().flatten() {
             let text = |key: &str| {

@@ -73,7 +73,7 @@ fn metadata(workload: &Object, template: &Map<String, Value>, name: &str) -> Res
     metadata.insert("name".to_owned(), name.into());
     metadata.insert("namespace".to_owned(), namespace_of(workload).into());
     let mut owner = json!({
-        "apiVersion": workload.text("/apiVersion"),
+        "apiVersion": workload.api_version(),
         "kind": workload.id().kind.short(),
         "name": &*workload.id().name,
         "controller": true,

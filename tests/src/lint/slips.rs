@@ -348,7 +348,7 @@ const CONTENT: &[Slip] = &[
             "matchAttribute: gpu.example.com/numma",
         ],
         [TEMPLATE, "spec.spec.devices.constraints[0].matchAttribute"],
-        "warning",
+        "error",
         [
             "no published device has the attribute gpu.example.com/numma",
             "did you mean \"numa\"?",
@@ -478,7 +478,7 @@ const CONTENT: &[Slip] = &[
         ],
         [
             "Deployment default/web",
-            "spec.template.spec.resourceClaims",
+            "spec.template.spec.resourceClaims[0].resourceClaimName",
         ],
         "warning",
         [
@@ -600,11 +600,11 @@ const DEVICES: &[Slip] = &[
             "  - name: gpu-1\n    attributes:\n      model:\n        string: small\n",
             "  - name: gpu-1\n    attributes:\n      model:\n        version: small\n",
         ],
-        [N1, "spec.devices[1]"],
+        [N1, "spec.devices[1].attributes[model].version"],
         "error",
         [
             "every selector that meets this device fails",
-            "correct the value",
+            "write MAJOR.MINOR.PATCH",
         ],
     ),
     slip(
@@ -794,7 +794,7 @@ const WRITING: &[Slip] = &[
             "      numa:\n        int: 0\n    capacity:\n      memory:\n        value: 80Gi",
             "      numa: {int: 1_000}\n    capacity:\n      memory:\n        value: 80Gi",
         ],
-        [N1, "spec.devices[0].attributes.numa.int"],
+        [N1, "spec.devices[0].attributes[numa].int"],
         "warning",
         ["kubectl reads 1_000 as a number", "without underscores"],
     ),

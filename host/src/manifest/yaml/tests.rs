@@ -41,7 +41,11 @@ fn parts(
     serde_json::Map<String, serde_json::Value>,
 ) {
     match document.map(|document| document.top) {
-        Some(Top::Mapping { entries, items }) => (items.unwrap_or_default(), entries),
+        Some(Top::Mapping { entries, items }) => {
+            let items = items.unwrap_or_default().into_iter();
+            let items = items.map(|(item, line)| (item.into_tree(), line));
+            (items.collect(), entries)
+        }
         other => panic!("no mapping: {other:?}"),
     }
 }

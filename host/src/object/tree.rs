@@ -7,7 +7,7 @@ use serde_json::{Map, Number, Value};
 
 /// Deserialises like [`Value`], but refuses duplicate keys, which an API server refuses too, and numbers that JSON lacks.
 #[derive(Debug)]
-pub(super) struct Tree(pub Value);
+pub(crate) struct Tree(pub Value);
 
 impl<'de> Deserialize<'de> for Tree {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -16,7 +16,7 @@ impl<'de> Deserialize<'de> for Tree {
 }
 
 /// Builds the tree.
-pub(super) struct TreeVisitor;
+pub(crate) struct TreeVisitor;
 
 impl<'de> Visitor<'de> for TreeVisitor {
     type Value = Value;
@@ -38,9 +38,7 @@ impl<'de> Visitor<'de> for TreeVisitor {
     }
 
     fn visit_f64<E: Error>(self, value: f64) -> Result<Value, E> {
-        let number = Number::from_f64(value)
-            .ok_or_else(|| E::custom(format_args!("{value} is not a JSON number")))?;
-        Ok(Value::Number(number))
+        finite(value).map(Value::Number)
     }
 
     fn visit_str<E>(self, value: &str) -> Result<Value, E> {
@@ -116,7 +114,7 @@ fn many<'de, A: MapAccess<'de>>(
 }
 
 /// Adds an entry that must be new.
-pub(super) fn insert_once<E: Error>(
+pub(crate) fn insert_once<E: Error>(
     map: &mut Map<String, Value>,
     key: String,
     value: Value,
@@ -130,12 +128,18 @@ pub(super) fn insert_once<E: Error>(
     }
 }
 
-fn duplicate<E: Error>(key: &str) -> E {
+/// A number as JSON has it.
+pub(crate) fn finite<E: Error>(value: f64) -> Result<Number, E> {
+    Number::from_f64(value).ok_or_else(|| E::custom(format_args!("{value} is not a JSON number")))
+}
+
+/// The error for a key that comes twice.
+pub(crate) fn duplicate<E: Error>(key: &str) -> E {
     E::custom(format_args!("duplicate key {key:?}"))
 }
 
 /// What a value is, for people.
-pub(super) fn type_name(value: &Value) -> &'static str {
+pub(crate) fn type_name(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
         Value::Bool(_) => "a boolean",
