@@ -264,19 +264,13 @@ impl Plugin {
         pods: &[Object],
     ) -> Vec<Result<Hint, String>> {
         let hint = self.hinting(host, event);
-        let pods = pods.iter().map(|pod| wire::pod(&pod.json));
-        pods.map(|pod| match pod {
-            Ok(pod) => hint(&pod),
-            Err(problem) => Err(problem.to_string()),
-        })
-        .collect()
+        let read = |pod: &Object| wire::pod(&pod.json).map_err(|problem| problem.to_string());
+        pods.iter().map(|pod| hint(&read(pod)?)).collect()
     }
 
     /// Pods that wait, each with its number.
     pub fn put_waiting(&mut self, pods: impl Iterator<Item = (u32, Object)>) {
-        for (number, pod) in pods {
-            self.waiting.put(number, &pod);
-        }
+        pods.for_each(|(number, pod)| self.waiting.put(number, &pod));
     }
 
     /// See [`hints`]: for pods that wait, by number. Those that the event may help, with what failed.
