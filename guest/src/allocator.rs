@@ -1,7 +1,8 @@
 //! The structured allocator: which devices a pod's claims get on a node. Spec section 9, upstream's package `structured`.
 //!
 //! Data flow: [`Inventory`] (slices by node) -> `pools` (what one node reaches) -> `requests` and `checks` (what is asked
-//! for) -> `search` (depth first, with `constraints` and `pruning`) -> `result`. Devices in use are `allocated`, selectors are
+//! for) -> `glance` (what is clear without a
+//! search) or `search` (depth first, with `constraints` and `pruning`) -> `result`. Devices in use are `allocated`, selectors are
 //! evaluated through [`selectors`]. Nothing here knows CEL or does I/O.
 //!
 //! For those who ask why: `observer` watches a search, `survey` looks at all devices afterwards, searches again with parts left
@@ -28,6 +29,7 @@ pub mod selectors;
 
 mod alternatives;
 mod checks;
+mod glance;
 mod lists;
 mod observer;
 mod pruning;
@@ -156,10 +158,39 @@ impl Allocator {
         limits: Limits<'_>,
         observer: &mut O,
     ) -> Result<i64, Outcome> {
+        if !O::WATCHES
+            && limits.steps >= glance::ENOUGH_STEPS
+            && let Some(found) = self.glance(node, inventory, selectors, profile)
+        {
+            // Of alternatives a glance knows nothing, so there is no score.
+            return if found {
+                Ok(0)
+            } else {
+                Err(Outcome::DoesNotFit)
+            };
+        }
         let cluster = (node, inventory, classes, selectors);
         let solution = self.search(cluster, profile, limits, observer)?;
         solution.check(inventory).map_err(Outcome::Error)?;
         Ok(solution.score())
+    }
+
+    /// What the search would find, if that can be told without it.
+    #[inline]
+    fn glance(
+        &mut self,
+        node: &Node,
+        inventory: &Inventory,
+        selectors: &mut impl Selectors,
+        profile: &Profile,
+    ) -> Option<bool> {
+        let plan = self.plan.as_ref()?;
+        let glance = plan.glance.as_ref()?;
+        let site = inventory.site(node, !profile.admin_access_in_results())?;
+        let found = glance.decide(site, plan, inventory, selectors)?;
+        self.steps_used = 0;
+        self.places_tried = 0;
+        Some(found)
     }
 
     /// Tries one node. `steps` is the number of devices that the attempt may visit.
@@ -202,6 +233,7 @@ impl Allocator {
         self.pools
             .gather(node, inventory, profile)
             .map_err(Outcome::Error)?;
+        inventory.keep_site(node, &self.pools);
         let plan = &*self
             .plan
             .get_or_insert_with(|| Plan::new(&self.claims, classes, selectors, profile));

@@ -1,9 +1,9 @@
 //! Which events help a pod that this plugin rejected (spec section 12; upstream: `EventsToRegister` and the three
 //! `isSchedulableAfter...` functions).
 
-mod pods;
+mod waiting;
 
-pub use pods::ParsedPods;
+pub use waiting::Waiting;
 
 use std::rc::Rc;
 
@@ -107,6 +107,26 @@ pub struct Change<T> {
 
 type PodClaims = Vec<PodClaim<Rc<ResourceClaim>>>;
 
+impl Change<ResourceClaim> {
+    /// Whether devices became free, or the claim may be one of the pod's: it is known by its name. Otherwise
+    /// [`after_claim_change`] skips.
+    fn may_help(&self, pod: &Pod) -> bool {
+        let Some(new) = &self.new else { return true };
+        let had_devices = self
+            .old
+            .as_ref()
+            .is_some_and(|old| old.allocation.is_some());
+        let mut generated = pod.resource_claim_statuses.iter();
+        had_devices && new.allocation.is_none()
+            || pod.meta.namespace == new.meta.namespace
+                && (generated.any(|(_, name)| name.as_ref() == Some(&new.meta.name))
+                    || pod
+                        .resource_claims
+                        .iter()
+                        .any(|entry| entry.resource_claim_name.as_ref() == Some(&new.meta.name)))
+    }
+}
+
 impl Decoded {
     /// Reads the objects. The error is upstream's for an object of another type, or says what cannot be read.
     pub fn new(event: &Event, profile: &Profile) -> Result<Self, String> {
@@ -147,6 +167,10 @@ impl Decoded {
     ) -> Hint {
         match self {
             Self::Claim(change) => {
+                // Resolving costs more than all the rest, and most claims are those of other pods.
+                if !change.may_help(pod) {
+                    return Hint::Skip;
+                }
                 let claims = resolve().ok();
                 after_claim_change(
                     profile,

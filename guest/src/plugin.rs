@@ -151,7 +151,7 @@ const DESCRIPTION: Description = Description {
 pub struct Plugin {
     instance: Instance,
     /// Pods that wait.
-    waiting: hints::ParsedPods,
+    waiting: hints::Waiting,
     /// One handle per living cycle is shared with it.
     alive: Rc<()>,
 }
@@ -256,34 +256,55 @@ impl Plugin {
         }
     }
 
-    /// See [`hints`].
+    /// See [`hints`]: for pods as they are given here.
     pub fn hints(
         &mut self,
         host: &dyn Host,
         event: &Event,
         pods: &[Object],
     ) -> Vec<Result<Hint, String>> {
-        if let Err(error) = self.catch_up(host) {
-            return pods.iter().map(|_| Err(error.clone())).collect();
-        }
-        let decoded = hints::Decoded::new(event, self.instance.profile());
-        pods.iter()
-            .map(|pod| self.hint(host, &decoded, pod))
-            .collect()
+        let hint = self.hinting(host, event);
+        let read = |pod: &Object| wire::pod(&pod.json).map_err(|problem| problem.to_string());
+        pods.iter().map(|pod| hint(&read(pod)?)).collect()
     }
 
-    fn hint(
+    /// Pods that wait, each with its number.
+    pub fn put_waiting(&mut self, pods: impl Iterator<Item = (u32, Object)>) {
+        pods.for_each(|(number, pod)| self.waiting.put(number, &pod));
+    }
+
+    /// See [`hints`]: for pods that wait, by number. Those that the event may help, with what failed.
+    pub fn helped(
         &mut self,
         host: &dyn Host,
-        event: &Result<hints::Decoded, String>,
-        pod: &Object,
-    ) -> Result<Hint, String> {
-        let event = event.as_ref().map_err(Clone::clone)?;
-        if !self.instance.config.caches {
-            self.waiting = hints::ParsedPods::default();
+        event: &Event,
+        pods: &[u32],
+    ) -> Vec<(u32, Option<String>)> {
+        let waiting = std::mem::take(&mut self.waiting);
+        let hint = self.hinting(host, event);
+        let answers = pods
+            .iter()
+            .filter_map(|number| match waiting.get(*number).and_then(&hint) {
+                Ok(Hint::Skip) => None,
+                Ok(Hint::Queue) => Some((*number, None)),
+                Err(error) => Some((*number, Some(error))),
+            });
+        let answers = answers.collect();
+        drop(hint);
+        self.waiting = waiting;
+        answers
+    }
+
+    /// Asks about one pod after another whether an event helps it.
+    fn hinting(&mut self, host: &dyn Host, event: &Event) -> impl Fn(&Pod) -> Result<Hint, String> {
+        let caught_up = self.catch_up(host);
+        let this = &*self;
+        let profile = this.instance.profile();
+        let event = caught_up.and_then(|()| hints::Decoded::new(event, profile));
+        move |pod| {
+            let event = event.as_ref().map_err(Clone::clone)?;
+            Ok(event.hint(profile, pod, || this.resolve(host, pod)))
         }
-        let pod = self.waiting.get(pod)?;
-        Ok(event.hint(self.instance.profile(), &pod, || self.resolve(host, &pod)))
     }
 
     fn resolve(

@@ -7,7 +7,9 @@ use std::cell::LazyCell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::allocator::selectors::{Content, DeviceRef, ExpressionId, SelectorError, Selectors};
+use crate::allocator::selectors::{
+    Content, DeviceRef, ExpressionId, Recalled, SelectorError, Selectors,
+};
 use crate::cel::{Environment, Program, malformed};
 use crate::profile::Profile;
 
@@ -42,6 +44,8 @@ struct Expression {
     program: Result<Program, String>,
     /// By number of the content.
     verdicts: Vec<Known>,
+    /// By number of the site: what was recalled of it, and at which of those that have had the number.
+    sites: Vec<(u64, Recalled)>,
 }
 
 /// A verdict, and of which content that has had the number.
@@ -89,6 +93,7 @@ impl SelectorCache {
     fn forget_verdicts(&mut self) {
         for expression in &mut self.expressions {
             expression.verdicts = Vec::new();
+            expression.sites = Vec::new();
         }
         self.errors.clear();
         self.verdicts = 0;
@@ -114,6 +119,25 @@ impl SelectorCache {
             Some(known) if known.birth == content.birth => known.verdict,
             _ => Verdict::Unknown,
         }
+    }
+
+    fn recall_again(
+        &mut self,
+        id: ExpressionId,
+        (number, stamp): (u32, u64),
+        contents: impl Iterator<Item = Content>,
+    ) -> Recalled {
+        let recalled = Recalled::new(contents.map(|content| self.remembered(id, content)));
+        if let Some(expression) = self.expressions.get_mut(id.0 as usize) {
+            let index = number as usize;
+            if expression.sites.len() <= index {
+                // Three times as large as a verdict.
+                self.verdicts += 3 * (index + 1 - expression.sites.len());
+                expression.sites.resize(index + 1, Default::default());
+            }
+            expression.sites[index] = (stamp, recalled);
+        }
+        recalled
     }
 
     fn evaluate_or_fail_again(
@@ -200,6 +224,7 @@ impl Selectors for SelectorCache {
         self.expressions.push(Expression {
             program,
             verdicts: Vec::new(),
+            sites: Vec::new(),
         });
         self.ids.insert(Arc::clone(text), id);
         id
@@ -220,6 +245,22 @@ impl Selectors for SelectorCache {
             Verdict::Match => Some(true),
             Verdict::NoMatch => Some(false),
             Verdict::Error | Verdict::Unknown => None,
+        }
+    }
+
+    #[inline]
+    fn recall<C: Iterator<Item = Content>>(
+        &mut self,
+        id: ExpressionId,
+        (number, stamp): (u32, u64),
+        anew: bool,
+        contents: impl FnOnce() -> C,
+    ) -> Recalled {
+        let expression = self.expressions.get(id.0 as usize);
+        let kept = expression.and_then(|expression| expression.sites.get(number as usize));
+        match kept {
+            Some((at, recalled)) if *at == stamp && !anew => *recalled,
+            _ => self.recall_again(id, (number, stamp), contents()),
         }
     }
 }

@@ -255,6 +255,7 @@ pub struct CycleId(pub u64);
 #[allow(missing_docs, reason = "documented in the contract")]
 pub struct Exports {
     pub enqueue: bool,
+    pub waiting: bool,
     pub binding: bool,
     pub explain: bool,
     pub advice: bool,
@@ -294,7 +295,7 @@ pub trait SchedulingInstance {
     fn events_to_register(&mut self) -> Result<Vec<Interest>, PluginError>;
     /// `enqueue.pre-enqueue`.
     fn pre_enqueue(&mut self, pod: &Object) -> Result<Status, PluginError>;
-    /// `enqueue.hints`; the answers have the order of `pods`.
+    /// `enqueue.hints`, or `waiting.hints` if there is one; the answers have the order of `pods`.
     fn hints(
         &mut self,
         event: &ObjectEvent,
@@ -414,6 +415,7 @@ mod state;
 mod stats;
 mod suspend;
 mod verify;
+mod waiting;
 mod wasi;
 
 pub use advisor::{Advisor, Finding, Severity};

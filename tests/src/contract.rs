@@ -143,11 +143,11 @@ fn check_world(bytes: &[u8], name: &str) {
 }
 
 #[test]
-fn the_misbehaving_plugin_exports_the_whole_contract() {
-    check_world(&MISBEHAVING, "full-plugin");
+fn the_misbehaving_plugin_is_given_pods_that_wait_with_each_event() {
+    check_world(&MISBEHAVING, "explaining-plugin");
 }
 
 #[test]
-fn the_built_in_plugin_is_exactly_a_writing_plugin() {
+fn the_built_in_plugin_exports_the_whole_contract() {
     check_world(BUILT_IN, "full-plugin");
 }

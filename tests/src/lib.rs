@@ -60,3 +60,5 @@ mod swap;
 mod tidy;
 #[cfg(test)]
 mod traps;
+#[cfg(test)]
+mod waiting;

@@ -13,7 +13,7 @@ use dractl::plugin::{
     self as contract, Access, Action, Answers, ApiCall, BindingCall, BindingRun, CallStats, Code,
     CycleId, Description, Exports, Fault, Hint, Interest, LogLevel, Nomination, ObjectEvent,
     PatchType, Plugin, PluginError, Progress, Revision, SchedulingInstance, Scope, SharedServices,
-    Slot, Status, Suspension, Verb,
+    Slot, Status, Step, Suspension, Verb,
 };
 use dynamic_resources::cycle::{self, Cycle};
 use dynamic_resources::host as guest;
@@ -25,6 +25,7 @@ use threads::{Gate, ThreadedBinding};
 pub struct Native {
     description: Description,
     config: Vec<u8>,
+    stops: bool,
 }
 
 impl Native {
@@ -54,6 +55,15 @@ impl Native {
         Self {
             description,
             config: config.into(),
+            stops: true,
+        }
+    }
+
+    /// Binding calls never stop: each runs to its end at once, and needs no thread. For timing; calls that sleep fail.
+    pub fn without_stops(self) -> Self {
+        Self {
+            stops: false,
+            ..self
         }
     }
 
@@ -79,6 +89,7 @@ impl Plugin for Native {
     fn exports(&self) -> Exports {
         Exports {
             enqueue: true,
+            waiting: true,
             binding: true,
             explain: false,
             advice: false,
@@ -115,16 +126,20 @@ impl Plugin for Native {
     ) -> Result<Box<dyn BindingRun>, PluginError> {
         let description = self.description.clone();
         let config = self.config.clone();
-        Ok(Box::new(ThreadedBinding::new(move |gate| {
+        let run = move |gate: Option<Rc<Gate>>| {
             let host = NativeHost {
                 services,
                 description,
                 pod_uid: call.pod().id().uid.to_string(),
                 may_write: true,
-                gate: Some(gate),
+                gate,
             };
             run_binding(&host, &config, call)
-        })))
+        };
+        Ok(match self.stops {
+            true => Box::new(ThreadedBinding::new(|gate| run(Some(gate)))),
+            false => Box::new(AtOnce(Some(Box::new(|| run(None))))),
+        })
     }
 
     fn stats(&self) -> CallStats {
@@ -132,11 +147,18 @@ impl Plugin for Native {
     }
 }
 
-fn run_binding(
-    host: &NativeHost,
-    config: &[u8],
-    call: BindingCall,
-) -> Result<Option<Progress>, PluginError> {
+/// A binding call that runs to its end when it is resumed first.
+struct AtOnce(Option<Box<dyn FnOnce() -> BindingOutcome>>);
+
+type BindingOutcome = Result<Option<Progress>, PluginError>;
+
+impl BindingRun for AtOnce {
+    fn resume(&mut self) -> Step {
+        Step::Done(self.0.take().map_or(Ok(None), |run| run()))
+    }
+}
+
+fn run_binding(host: &NativeHost, config: &[u8], call: BindingCall) -> BindingOutcome {
     let mut plugin = plugin::Plugin::default();
     let name = call.name();
     plugin

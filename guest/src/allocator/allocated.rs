@@ -130,16 +130,18 @@ impl Allocated {
         for held in claim.effective() {
             let count = self.count(*held);
             *count = count.saturating_sub(1);
-            if *count == 0 && !held.admin {
-                *self.in_pool(names.pool_of(held.device)) -= 1;
+            if *count == 0 {
+                let pool = self.touch(names.pool_of(held.device));
+                *pool -= u32::from(!held.admin);
             }
         }
         let old = edit(&mut claim);
         for held in claim.effective() {
             let count = self.count(*held);
             *count += 1;
-            if *count == 1 && !held.admin {
-                *self.in_pool(names.pool_of(held.device)) += 1;
+            if *count == 1 {
+                let pool = self.touch(names.pool_of(held.device));
+                *pool += u32::from(!held.admin);
             }
         }
         for held in old.iter().flatten() {
@@ -150,7 +152,7 @@ impl Allocated {
         }
     }
 
-    fn in_pool(&mut self, pool: PoolKey) -> &mut u32 {
+    fn touch(&mut self, pool: PoolKey) -> &mut u32 {
         let index = pool.index();
         if index >= self.by_pool.len() {
             self.by_pool.resize(index + 1, 0);

@@ -5,7 +5,7 @@
 //! which is why they are one object. Gathering the pools of a node is `pools.rs`.
 
 use std::cmp::Ordering;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::allocated::Allocated;
@@ -19,6 +19,11 @@ use crate::api::{
     AllocationResult, Device, DeviceTaint, DeviceTaintRule, Node, Reach, ResourceSlice,
 };
 use crate::node_selector::NodeSelector;
+
+mod index;
+pub(crate) mod sites;
+
+use sites::Sites;
 
 /// Slices and devices in use. A slot is a small number that the host gave to a slice.
 #[derive(Debug, Default)]
@@ -41,6 +46,7 @@ pub struct Inventory {
     published: Vec<u32>,
     /// DeviceTaintRules by slot.
     rules: BTreeMap<u32, DeviceTaintRule>,
+    sites: Sites,
     version: u64,
 }
 
@@ -260,6 +266,7 @@ impl Inventory {
         for entry in self.entries.iter_mut().flatten() {
             if rules.iter().any(|rule| rules::concerns(rule, &entry.slice)) {
                 entry.taints = rules::taints(&entry.slice, self.rules.values());
+                self.sites.forget(&entry.nodes);
             }
         }
     }
@@ -325,15 +332,6 @@ impl Inventory {
             .available(|| self.counters(pool).available(self, pool))
     }
 
-    /// Other devices are held now.
-    fn forget_available(&mut self) {
-        for pool in self.allocated.take_touched() {
-            if let Some(totals) = self.pools.get_mut(pool.index()) {
-                totals.forget_available();
-            }
-        }
-    }
-
     /// Why a decision about this node is impossible, if it is: the message given for the lowest slot.
     pub(crate) fn invalid_for(&self, node: &Node) -> Option<&str> {
         let reaches = |invalid: &Invalid| match &invalid.reach {
@@ -357,13 +355,20 @@ impl Inventory {
 
     /// Slots of the node's own slices, in visiting order.
     pub(crate) fn of_node(&self, node: &Node) -> &[u32] {
-        let number = node.number.or_else(|| self.names.node(&node.name));
+        let number = self.number_of(node);
         number.map_or(&[], |number| self.by_node.of(number))
+    }
+
+    /// The number of the node's name, if it has one.
+    pub(super) fn number_of(&self, node: &Node) -> Option<u32> {
+        node.number.or_else(|| self.names.node(&node.name))
     }
 
     /// A number for [`Node::number`], valid until it is taken back.
     pub fn acquire_node(&mut self, name: &str) -> u32 {
-        self.names.acquire_node(name)
+        let number = self.names.acquire_node(name);
+        self.sites.make_room(number);
+        number
     }
 
     /// Takes back one [`Self::acquire_node`].
@@ -420,77 +425,6 @@ impl Inventory {
     pub(crate) fn compare(&self, a: u32, b: u32) -> Ordering {
         let (left, right) = (&self.entry(a).slice, &self.entry(b).slice);
         (&left.driver, &left.pool, &left.name, a).cmp(&(&right.driver, &right.pool, &right.name, b))
-    }
-
-    /// Numbers of the nodes for which alone the slice is; to be given back with it. None for a shared one.
-    fn acquire_nodes(&mut self, reach: &Reach, reaches: &[DeviceReach]) -> Box<[u32]> {
-        let names: BTreeSet<&str> = match reach {
-            Reach::NodeName(name) => [name.as_str()].into(),
-            Reach::PerDevice => {
-                // Devices that are not bound to one node make the slice a shared one.
-                let names = reaches.iter().filter_map(|reach| match reach {
-                    DeviceReach::Node(name) => Some(Some(name.as_str())),
-                    DeviceReach::All | DeviceReach::Selected(_) => Some(None),
-                    DeviceReach::Nowhere => None,
-                });
-                names.collect::<Option<_>>().unwrap_or_default()
-            }
-            _ => BTreeSet::new(),
-        };
-        let numbers = names.into_iter().map(|name| self.names.acquire_node(name));
-        numbers.collect()
-    }
-
-    /// Calls for each list of the index in which a slice belongs: those of its nodes, or that of the shared ones.
-    fn each_bucket(&mut self, nodes: &[u32], mut call: impl FnMut(&Self, &mut Vec<u32>)) {
-        if nodes.is_empty() {
-            let mut shared = std::mem::take(&mut self.shared);
-            call(self, &mut shared);
-            self.shared = shared;
-        }
-        for &number in nodes {
-            let mut bucket = self.by_node.take(number);
-            call(self, &mut bucket);
-            self.by_node.put(number, bucket);
-        }
-    }
-
-    fn link(&mut self, slot: u32, nodes: &[u32]) {
-        self.each_bucket(nodes, |inventory, bucket| {
-            let at = bucket.partition_point(|other| inventory.compare(*other, slot).is_lt());
-            bucket.insert(at, slot);
-        });
-    }
-
-    fn unlink(&mut self, slot: u32, nodes: &[u32]) {
-        self.each_bucket(nodes, |_, bucket| bucket.retain(|other| *other != slot));
-    }
-
-    fn publish(&mut self, pool: PoolKey, slot: u32, slice: &ResourceSlice, devices: &[DeviceKey]) {
-        if pool.index() >= self.pools.len() {
-            self.pools
-                .resize_with(pool.index() + 1, PoolTotals::default);
-        }
-        let totals = &mut self.pools[pool.index()];
-        totals.add(slot, slice);
-        for device in devices {
-            if device.index() >= self.published.len() {
-                self.published.resize(device.index() + 1, 0);
-            }
-            let count = &mut self.published[device.index()];
-            *count += 1;
-            totals.duplicates += u32::from(*count == 2);
-        }
-    }
-
-    fn withdraw(&mut self, slot: u32, entry: &Entry) {
-        let totals = &mut self.pools[entry.pool.index()];
-        totals.remove(slot, &entry.slice);
-        for device in &entry.devices {
-            let count = &mut self.published[device.index()];
-            *count -= 1;
-            totals.duplicates -= u32::from(*count == 1);
-        }
     }
 }
 

@@ -7,6 +7,9 @@ use super::search::Halt;
 
 /// Is told how a search goes. What it is told is made only if it asks.
 pub trait Observer {
+    /// Whether it wants to see the search even where it is known what that will find.
+    const WATCHES: bool = true;
+
     /// The next device is looked for: how many are picked, and for which request (index in the plan).
     fn looks_for(&mut self, place: impl FnOnce() -> (usize, u32));
 
@@ -16,6 +19,8 @@ pub trait Observer {
 
 /// Nobody.
 impl Observer for () {
+    const WATCHES: bool = false;
+
     fn looks_for(&mut self, _: impl FnOnce() -> (usize, u32)) {}
 
     fn ended(&mut self, _: impl FnOnce(Option<u32>) -> Progress) {}

@@ -97,6 +97,17 @@ impl NodePools {
         Ok(())
     }
 
+    /// Whether nothing but selectors, constraints and other claims keeps a pod from any of the node's devices, which are
+    /// this many.
+    pub(crate) fn are_simple(&self, devices: usize) -> bool {
+        let is_simple = |pool: &Pool| !(pool.incomplete || pool.invalid || pool.counted.is_some());
+        self.candidates.len() == devices
+            && self.pools.iter().all(is_simple)
+            && self.unusable.is_empty()
+            && !self.has_repeats
+            && !self.has_barred()
+    }
+
     /// `<driver>/<pool>`, for messages.
     pub(crate) fn name_of(&self, pool: &Pool, inventory: &Inventory) -> String {
         let slice = &inventory.entry(self.slices[pool.slices.start]).slice;

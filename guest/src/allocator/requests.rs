@@ -9,6 +9,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::constraints::Constraint;
+use super::glance::Glance;
 use super::selectors::{ExpressionId, Selectors};
 use crate::api::{
     DeviceClass, DeviceRequest, DeviceSelector, DeviceToleration, ExactRequest, RequestBody,
@@ -38,6 +39,8 @@ pub(crate) struct Plan {
     pub has_admin: bool,
     /// Some request has alternatives.
     pub has_alternatives: bool,
+    /// For nodes where no search is needed.
+    pub glance: Option<Glance>,
 }
 
 #[derive(Debug)]
@@ -112,6 +115,7 @@ impl Plan {
             has_all: false,
             has_admin: false,
             has_alternatives: false,
+            glance: None,
         };
         for claim in claims {
             let (first_request, first_constraint) = (plan.requests.len(), plan.constraints.len());
@@ -139,6 +143,7 @@ impl Plan {
                 break;
             }
         }
+        plan.glance = Glance::new(&plan);
         plan
     }
 

@@ -50,6 +50,42 @@ pub trait Selectors {
 
     /// What `matches` would say, if that can be told without an evaluation and is no error.
     fn remembered(&self, expression: ExpressionId, content: Content) -> Option<bool>;
+
+    /// The same for all devices of a site, which has a number and a stamp; at most 64. If not `anew`, some that are known now may be
+    /// missing.
+    fn recall<C: Iterator<Item = Content>>(
+        &mut self,
+        expression: ExpressionId,
+        _site: (u32, u64),
+        _anew: bool,
+        contents: impl FnOnce() -> C,
+    ) -> Recalled
+    where
+        Self: Sized,
+    {
+        Recalled::new(contents().map(|content| self.remembered(expression, content)))
+    }
+}
+
+/// For the devices of a site: for which it is known whether they match, and which do.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Recalled {
+    /// Those that are known.
+    pub known: u64,
+    /// Those that match.
+    pub matching: u64,
+}
+
+impl Recalled {
+    /// From the verdicts on the devices, at most 64.
+    pub fn new(verdicts: impl Iterator<Item = Option<bool>>) -> Self {
+        let mut recalled = Self::default();
+        for (position, verdict) in verdicts.enumerate() {
+            recalled.known |= u64::from(verdict.is_some()) << position;
+            recalled.matching |= u64::from(verdict == Some(true)) << position;
+        }
+        recalled
+    }
 }
 
 /// Why there is no verdict. It ends the whole attempt of the pod (trap T3).

@@ -4,6 +4,7 @@ pub mod support;
 
 mod adversarial;
 mod features;
+mod glance;
 pub mod matrix;
 mod oracle;
 pub mod random;

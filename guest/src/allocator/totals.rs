@@ -55,6 +55,10 @@ impl PoolTotals {
 
     /// Whether slices of a generation disagree about their number.
     pub(crate) fn disagrees(&self, generation: i64) -> bool {
+        // Nearly always.
+        if self.counts.len() < 2 {
+            return false;
+        }
         let given = self
             .counts
             .range((generation, i64::MIN)..=(generation, i64::MAX));
@@ -102,7 +106,7 @@ impl PoolTotals {
     }
 
     /// Slots of all slices.
-    pub(crate) fn slices(&self) -> impl Iterator<Item = u32> + Clone + '_ {
+    pub(crate) fn slices(&self) -> impl ExactSizeIterator<Item = u32> + Clone + '_ {
         self.slices.iter().copied()
     }
 

@@ -14,10 +14,15 @@ pub fn filter(
     nodes: &[Slot],
 ) -> Answers {
     let mut answers = Answers::default();
+    answers.verdicts.reserve_exact(nodes.len());
     // Nearly all nodes get one of two answers, and comparing texts costs more than a search that ends at once.
     let mut usual = [None; 2];
+    let allocates_only = allocates_only(state);
     for &slot in nodes {
-        let verdict = judge(instance, host, state, slot, &mut ());
+        let verdict = match allocates_only {
+            true => allocate(instance, host, state, slot, &mut ()),
+            false => judge(instance, host, state, slot, &mut ()),
+        };
         let kind = match verdict {
             Ok(()) => Some(0),
             Err(Refusal::DoesNotFit) => Some(1),
@@ -104,22 +109,46 @@ fn judge<O: Observer>(
             check_classic(info, node)?;
         }
     }
-    let mut score = 0;
+    if unavailable.is_empty() {
+        return allocate(instance, host, state, slot, observer);
+    }
     if let Some(allocator) = &mut state.allocator {
-        match instance.fits(host, allocator, slot, observer) {
-            Ok(found) => score = found,
-            Err(outcome) => return Err(refusal(outcome)),
-        }
+        let found = instance.fits(host, allocator, slot, observer);
+        found.map_err(refusal)?;
     }
-    if !unavailable.is_empty() {
-        state.unavailable.extend(unavailable);
-        return Err(Status::unresolvable("resourceclaim not available on the node").into());
-    }
-    if state.allocator.is_some() {
-        state.node_allocations.insert(slot);
-        if score != 0 {
-            state.scores.insert(slot, score);
-        }
+    state.unavailable.extend(unavailable);
+    Err(Status::unresolvable("resourceclaim not available on the node").into())
+}
+
+/// Whether no claim of the pod restricts its nodes by itself: only the allocator, which knows the node, has to be asked.
+fn allocates_only(state: &State) -> bool {
+    let is_free = |info: &ClaimInfo| {
+        info.claim.allocation.is_none()
+            && !info.claim.deallocation_requested
+            && info.available_on_nodes.is_empty()
+            && info.unsuitable_nodes.is_none()
+    };
+    state.allocator.is_some() && !state.claims.is_empty() && state.claims.iter().all(is_free)
+}
+
+/// Looks for devices for the claims that need some.
+#[inline]
+fn allocate<O: Observer>(
+    instance: &mut Instance,
+    host: &dyn Host,
+    state: &mut State,
+    slot: Slot,
+    observer: &mut O,
+) -> Result<(), Refusal> {
+    let Some(allocator) = &mut state.allocator else {
+        return Ok(());
+    };
+    let score = instance
+        .fits(host, allocator, slot, observer)
+        .map_err(refusal)?;
+    state.node_allocations.insert(slot);
+    if score != 0 {
+        state.scores.insert(slot, score);
     }
     Ok(())
 }

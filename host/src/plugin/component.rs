@@ -71,12 +71,14 @@ impl Plugin for Component {
     fn exports(&self) -> Exports {
         let Indices {
             enqueue,
+            waiting,
             explain,
             advice,
             ..
         } = &self.parts.indices;
         Exports {
             enqueue: enqueue.is_some(),
+            waiting: waiting.is_some(),
             binding: self.parts.binding.is_some(),
             explain: explain.is_some(),
             advice: advice.is_some(),

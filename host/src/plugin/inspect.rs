@@ -91,6 +91,7 @@ impl fmt::Display for Inspection {
 fn declared_text(description: &Description, exports: &Exports) -> String {
     let optional = [
         ("enqueue", exports.enqueue),
+        ("waiting", exports.waiting),
         ("binding", exports.binding),
         ("explain", exports.explain),
         ("advice", exports.advice),

@@ -6,7 +6,7 @@ use std::time::Instant;
 use wasmtime::Store;
 use wasmtime::component::InstancePre;
 
-use super::contract::exports::{advice, enqueue, explain, lifecycle, scheduling};
+use super::contract::exports::{advice, enqueue, explain, lifecycle, scheduling, waiting};
 use super::engine::ticks;
 use super::failure;
 use super::state::{Phase, Shared, State};
@@ -19,6 +19,7 @@ pub(super) struct Indices {
     pub lifecycle: lifecycle::GuestIndices,
     pub scheduling: scheduling::GuestIndices,
     pub enqueue: Option<enqueue::GuestIndices>,
+    pub waiting: Option<waiting::GuestIndices>,
     pub explain: Option<explain::GuestIndices>,
     pub advice: Option<advice::GuestIndices>,
 }
@@ -28,6 +29,7 @@ pub(super) struct Functions {
     pub lifecycle: lifecycle::Guest,
     pub scheduling: scheduling::Guest,
     pub enqueue: Option<enqueue::Guest>,
+    pub waiting: Option<waiting::Guest>,
     pub explain: Option<explain::Guest>,
     pub advice: Option<advice::Guest>,
 }
@@ -186,6 +188,14 @@ fn load(
                 enqueue
                     .load(&mut *store, instance)
                     .map_err(context("enqueue"))?,
+            ),
+            None => None,
+        },
+        waiting: match &indices.waiting {
+            Some(waiting) => Some(
+                waiting
+                    .load(&mut *store, instance)
+                    .map_err(context("waiting"))?,
             ),
             None => None,
         },

@@ -9,7 +9,7 @@ use wasmtime::component::{Component as Compiled, HasSelf, InstancePre, Linker};
 
 use super::binding::{BindingInstance, BindingPre};
 use super::component::{Component, Parts};
-use super::contract::exports::{advice, enqueue, explain, lifecycle, scheduling};
+use super::contract::exports::{advice, enqueue, explain, lifecycle, scheduling, waiting};
 use super::contract::{imports, interface};
 use super::convert;
 use super::engine::Runtime;
@@ -187,6 +187,10 @@ fn link(
         scheduling: scheduling::GuestIndices::new(&pre)?,
         enqueue: has(interface!("enqueue"))
             .then(|| enqueue::GuestIndices::new(&pre))
+            .transpose()?,
+        // Without `enqueue` nobody asks.
+        waiting: (has(interface!("enqueue")) && has(interface!("waiting")))
+            .then(|| waiting::GuestIndices::new(&pre))
             .transpose()?,
         explain: has(interface!("explain"))
             .then(|| explain::GuestIndices::new(&pre))

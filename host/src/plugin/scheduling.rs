@@ -11,6 +11,7 @@ use super::convert;
 use super::instance::{Call, Functions, Live};
 use super::state::{Phase, State, Stream, lock};
 use super::stats::{Counted, Living, Sort};
+use super::waiting::Numbers;
 use crate::object::Object;
 use crate::plugin::{
     Answers, CycleId, Fault, Hint, Interest, Nomination, ObjectEvent, PluginError, Progress,
@@ -20,7 +21,7 @@ use crate::plugin::{
 /// A scheduling instance of a component.
 pub(super) struct Scheduling {
     /// Absent after an error: the store is gone.
-    live: Option<Live>,
+    pub(super) live: Option<Live>,
     /// Name and version of the plugin.
     plugin: String,
     cycles: BTreeMap<u64, Cycle>,
@@ -28,6 +29,7 @@ pub(super) struct Scheduling {
     output_bytes: usize,
     results: usize,
     living: Arc<Living>,
+    pub(super) waiting: Numbers,
 }
 
 struct Cycle {
@@ -47,6 +49,7 @@ impl Scheduling {
             output_bytes: shared.limits.output_bytes,
             results: shared.limits.results,
             living: shared.counters.living.clone(),
+            waiting: Numbers::default(),
         }
     }
 
@@ -105,7 +108,12 @@ impl Scheduling {
     }
 
     /// The call returned, but not what it should have: the instance is not trusted any more.
-    fn reject<R>(&mut self, fault: Fault, call: &str, cause: String) -> Result<R, PluginError> {
+    pub(super) fn reject<R>(
+        &mut self,
+        fault: Fault,
+        call: &str,
+        cause: String,
+    ) -> Result<R, PluginError> {
         self.drop_store();
         Err(self.error(fault, call, cause))
     }
@@ -133,7 +141,12 @@ impl Scheduling {
         Ok(checked.into_iter().next().unwrap_or_else(Status::success))
     }
 
-    fn check_size(&mut self, call: &str, what: &str, size: usize) -> Result<(), PluginError> {
+    pub(super) fn check_size(
+        &mut self,
+        call: &str,
+        what: &str,
+        size: usize,
+    ) -> Result<(), PluginError> {
         let limit = self.output_bytes;
         self.check_limit(call, what, size, limit)
     }
@@ -198,7 +211,7 @@ impl Scheduling {
         state.reading.behind(at, &mut *services)
     }
 
-    fn converting<R>(&self, objects: &[&Object], convert: impl FnOnce() -> R) -> R {
+    pub(super) fn converting<R>(&self, objects: &[&Object], convert: impl FnOnce() -> R) -> R {
         let Some(live) = &self.live else {
             return convert();
         };
@@ -261,36 +274,11 @@ impl SchedulingInstance for Scheduling {
         event: &ObjectEvent,
         pods: &[Object],
     ) -> Result<Vec<Result<Hint, String>>, PluginError> {
-        let name = "hints";
-        if self
-            .live
-            .as_ref()
-            .is_some_and(|live| live.functions.enqueue.is_none())
-        {
+        let has_none = |live: &Live| live.functions.enqueue.is_none();
+        if self.live.as_ref().is_some_and(has_none) {
             return Ok(vec![Ok(Hint::Queue); pods.len()]);
         }
-        let objects: Vec<_> = pods.iter().map(|pod| self.convert_object(pod)).collect();
-        let states: Vec<&Object> = event.old.iter().chain(&event.new).collect();
-        let event = self.converting(&states, || convert::event(event));
-        let call = Call {
-            nodes: pods.len(),
-            ..aside(name, "")
-        };
-        let answers = self.call(call, |store, functions| match &functions.enqueue {
-            Some(enqueue) => enqueue.call_hints(store, &event, &objects),
-            None => Ok(Vec::new()),
-        })?;
-        self.check_count(name, "hints", answers.len(), pods.len())?;
-        let size = answers
-            .iter()
-            .filter_map(|answer| answer.as_ref().err())
-            .map(String::len)
-            .sum();
-        self.check_size(name, "hints", size)?;
-        Ok(answers
-            .into_iter()
-            .map(|answer| answer.map(convert::hint))
-            .collect())
+        self.ask_hints(event, pods)
     }
 
     fn pre_filter(&mut self, pod: &Object, at: Revision) -> Result<(CycleId, Scope), PluginError> {

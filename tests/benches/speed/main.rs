@@ -6,6 +6,7 @@
 
 mod cluster;
 mod cycles;
+mod halves;
 mod parts;
 mod run;
 mod table;
@@ -49,10 +50,11 @@ fn main() {
     let hashing = milliseconds(calibration());
     say(&format!("Calibration: hashing 256 MiB takes {hashing} ms."));
     let plugins = Plugins::new();
-    let parts: [(&str, &dyn Fn()); 10] = [
+    let parts: [(&str, &dyn Fn()); 11] = [
         ("cycles-small", &|| cycles::all_nodes(&plugins, &SMALL)),
         ("cycles-large", &|| cycles::all_nodes(&plugins, &LARGE)),
         ("stop", &|| cycles::early_stop(&plugins)),
+        ("halves", &|| halves::halves(&plugins)),
         ("hard", &|| parts::hard(&plugins)),
         ("before", &|| parts::before_first_node(&plugins)),
         ("filter", &|| parts::empty_filter(&plugins)),

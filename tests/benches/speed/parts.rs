@@ -15,18 +15,18 @@ use crate::cluster::{Generated, Kind, claim, class, generate, node, object, pod,
 use crate::run::{Built, Plugins, cluster, load, run, scheduler, shortest};
 use crate::table::{Table, microseconds, milliseconds, ratio};
 
-fn lock(cluster: &Mutex<Cluster>) -> MutexGuard<'_, Cluster> {
+pub fn lock(cluster: &Mutex<Cluster>) -> MutexGuard<'_, Cluster> {
     cluster.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn slots(cluster: &Mutex<Cluster>) -> Vec<Slot> {
+pub fn slots(cluster: &Mutex<Cluster>) -> Vec<Slot> {
     let cluster = lock(cluster);
     let kind = ObjectKind::new("Node");
     let nodes = cluster.list(&kind);
     nodes.map(|entry| entry.slot).collect()
 }
 
-fn instance(
+pub fn instance(
     plugins: &Plugins,
     built: Built,
     cluster: &Arc<Mutex<Cluster>>,
@@ -38,7 +38,7 @@ fn instance(
 }
 
 /// How many nodes a pod fits on, in a cycle of its own.
-fn feasible(
+pub fn feasible(
     instance: &mut dyn SchedulingInstance,
     cluster: &Mutex<Cluster>,
     pod: &Object,

@@ -22,7 +22,8 @@ pub struct Plugins {
 /// One of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Built {
-    /// The same code, linked into this program.
+    /// The same code, linked into this program. Its binding calls run without the stops that would need a thread: what a stop costs
+    /// there, the component does not spend.
     Native,
     /// As it always runs.
     Wasm,
@@ -54,7 +55,7 @@ impl Plugins {
     /// A plugin that has run nothing yet.
     pub fn make(&self, built: Built) -> Rc<dyn Plugin> {
         match built {
-            Built::Native => Rc::new(Native::new("{}")),
+            Built::Native => Rc::new(Native::new("{}").without_stops()),
             Built::Wasm => Rc::new(load(&self.runtimes[0])),
             Built::WasmWithoutEpochs => Rc::new(load(&self.runtimes[1])),
         }

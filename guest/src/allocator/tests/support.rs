@@ -146,6 +146,26 @@ impl Cluster {
         )
     }
 
+    /// As [`Allocator::fits`].
+    pub fn fits(
+        &self,
+        allocator: &mut Allocator,
+        inventory: &Inventory,
+        selectors: &mut impl Selectors,
+        profile: &Profile,
+    ) -> Result<i64, Outcome> {
+        let mut lookup = |name: &str| self.find_class(name).cloned().map(Rc::new);
+        let limits = Limits::steps(DEFAULT_STEPS);
+        allocator.fits(
+            &self.node,
+            inventory,
+            &mut lookup,
+            selectors,
+            profile,
+            limits,
+        )
+    }
+
     pub fn find_class(&self, name: &str) -> Result<&DeviceClass, String> {
         self.classes
             .iter()
@@ -226,6 +246,12 @@ pub fn check_with_knowledge(cluster: &Cluster, profile: &Profile, seed: u64, exp
             "seed {seed}, minor {}, ahead {ahead}, remembers {remembers}: {cluster:#?}",
             profile.minor()
         );
+        // By now the node is known, so that a glance may do.
+        let fits = cluster.fits(&mut allocator, &inventory, &mut selectors, profile);
+        match &outcome {
+            Outcome::Allocated(_) => assert!(fits.is_ok(), "seed {seed}: {fits:?} {cluster:#?}"),
+            refusal => assert_eq!(fits.as_ref(), Err(refusal), "seed {seed}: {cluster:#?}"),
+        }
     }
 }
 

@@ -13,7 +13,7 @@ mod deeds;
 use std::cell::{Cell, RefCell};
 
 mod bindings {
-    wit_bindgen::generate!({ path: "../../../wit", world: "full-plugin" });
+    wit_bindgen::generate!({ path: "../../../wit", world: "explaining-plugin" });
 }
 
 use bindings::exports::kube_scheduler::plugin::{
