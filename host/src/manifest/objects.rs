@@ -417,7 +417,8 @@ fn name_meant(map: &Map<String, Value>) -> Option<String> {
     let near = |map: &Map<String, Value>, meant: &str| {
         let is_near = |key: &&String| {
             let letters = meant.chars().filter(|letter| key.contains(*letter));
-            key.len().abs_diff(meant.len()) <= 1 && letters.count() + 1 >= meant.len()
+            let is_as_long = key.len().abs_diff(meant.len()) <= 1;
+            *key != meant && is_as_long && letters.count() + 1 >= meant.len()
         };
         map.keys().find(is_near).cloned()
     };
