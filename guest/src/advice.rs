@@ -160,7 +160,8 @@ fn check_requests(scene: &Scene, profile: &Profile, findings: &mut Findings) {
     }
     selectors.run(pools::newest(scene));
     selectors.tell(&published, &gaps, findings);
-    if published.devices == 0 && !(scene.claims.is_empty() && scene.templates.is_empty()) {
+    // What is wrong with slices that are there is said of them.
+    if scene.slices.is_empty() && !(scene.claims.is_empty() && scene.templates.is_empty()) {
         let slices = ObjectRef {
             kind: kinds::RESOURCE_SLICE.into(),
             ..ObjectRef::default()

@@ -95,7 +95,10 @@ fn result(
         about.warning(
             format!("{path}.request"),
             format!("the claim has no request {:?}", result.request),
-            format!("its requests are {}", some_of(known)),
+            match known.is_empty() {
+                true => "correct the requests of the claim first".to_owned(),
+                false => format!("its requests are {}", some_of(known)),
+            },
         );
     }
 }

@@ -301,6 +301,9 @@ fn containers(
             if !known.contains(request) {
                 let remedy = match meant(request, known.iter().map(String::as_str)) {
                     Some(nearest) => format!("did you mean {nearest:?}?"),
+                    None if known.is_empty() => {
+                        "correct the requests of the claim first".to_owned()
+                    }
                     None => format!("its requests are {}", some_of(&known)),
                 };
                 about.error(

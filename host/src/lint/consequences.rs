@@ -65,6 +65,9 @@ pub(super) fn remove(findings: &mut Vec<Finding>, broken: &[ObjectError]) {
         })
         .map(|finding| finding.object.clone())
         .collect();
+    let lacks_slices = broken
+        .iter()
+        .any(|error| error.object.kind.short() == "ResourceSlice");
     findings.retain(|finding| {
         let says = |beginning: &str| finding.message.starts_with(beginning);
         let is_broken = missing(&finding.message).is_some_and(|name| names.contains(name));
@@ -77,7 +80,9 @@ pub(super) fn remove(findings: &mut Vec<Finding>, broken: &[ObjectError]) {
             && scalars
                 .get(&finding.object)
                 .is_some_and(|seen| seen.contains(&finding.path));
+        let is_of_slices = lacks_slices && says("there is no device in the input");
         !(is_broken
+            || is_of_slices
             || is_of_list && without_claims.contains(&finding.object)
             || is_of_key && without_template.contains(&finding.object)
             || is_of_scalar

@@ -2,6 +2,9 @@
 
 use super::yaml_slips::join;
 
+/// Deeper ones are not followed: the reader refuses them.
+const MAX_DEPTH: usize = 128;
+
 /// How far the text was followed.
 #[derive(Debug, Default)]
 pub(super) struct Flow {
@@ -43,6 +46,10 @@ impl Flow {
                 '"' | '\'' if is_start => {
                     self.quote = Some(c);
                     self.token.push(c);
+                }
+                '{' | '[' if is_start && self.open.len() == MAX_DEPTH => {
+                    *self = Self::default();
+                    return;
                 }
                 '{' | '[' if is_start => {
                     let number = (c == '[').then_some(0);

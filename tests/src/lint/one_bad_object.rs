@@ -119,6 +119,26 @@ fn what_is_broken_is_not_missing() {
     assert_eq!(found[0].object, "ResourceClaim default/either");
 }
 
+/// A slice that cannot be used is there: only what is wrong with it is said.
+#[test]
+fn a_broken_slice_is_not_missing() {
+    let slice = |value: &str, key: &str| {
+        format!(
+            "apiVersion: resource.k8s.io/v1\nkind: ResourceSlice\nmetadata: {{name: s}}\n{key}: {{driver: d.example.com, nodeName: n, \
+             pool: {{name: n, generation: 1, resourceSliceCount: 1}}, devices: [{{name: a, attributes: {{model: {value}}}}}]}}\n---\n\
+             apiVersion: resource.k8s.io/v1\nkind: DeviceClass\nmetadata: {{name: gpu}}\nspec: {{}}\n---\n\
+             apiVersion: resource.k8s.io/v1\nkind: ResourceClaim\nmetadata: {{name: c}}\n\
+             spec: {{devices: {{requests: [{{name: r, exactly: {{deviceClassName: gpu}}}}]}}}}\n"
+        )
+    };
+    assert!(lint(&slice("{string: x}", "spec"), &[]).is_empty());
+    for bad in [slice("{string: 7}", "spec"), slice("{string: x}", "Spec")] {
+        let found = lint(&bad, &[]);
+        assert_eq!(found.len(), 1, "{found:#?}");
+        assert_eq!(found[0].object, "ResourceSlice s");
+    }
+}
+
 #[test]
 fn hostile_input_is_answered() {
     let deep = format!("a: {}1{}", "[".repeat(5_000), "]".repeat(5_000));
@@ -134,6 +154,8 @@ fn hostile_input_is_answered() {
     let empty = "---\n".repeat(5_000);
     for bad in [
         deep.as_str(),
+        // Text that is scanned again at each depth takes minutes.
+        &"[".repeat(200_000),
         &huge,
         anchors,
         &claim,
