@@ -18,15 +18,11 @@ pub(super) fn remove(findings: &mut Vec<Finding>, broken: &[ObjectError]) {
             [subject.name, full]
         })
         .collect();
-    let misspelled: BTreeSet<Subject> = findings
-        .iter()
-        .filter(|finding| {
-            finding.message.starts_with("unknown field")
-                && finding.path.contains("ontainers[")
-                && finding.remedy.contains("claims")
-        })
-        .map(|finding| finding.object.clone())
-        .collect();
+    let misspelled = subjects(findings, |finding| {
+        finding.message.starts_with("unknown field")
+            && finding.path.contains("ontainers[")
+            && finding.remedy.contains("claims")
+    });
     let unknown: BTreeSet<(Subject, String)> = findings
         .iter()
         .filter(|finding| finding.message.starts_with("unknown field"))
@@ -35,36 +31,24 @@ pub(super) fn remove(findings: &mut Vec<Finding>, broken: &[ObjectError]) {
             Some((finding.object.clone(), place.to_owned()))
         })
         .collect();
-    let without_claims: BTreeSet<Subject> = findings
-        .iter()
-        .filter(|finding| {
-            finding.message.starts_with("unknown field")
-                && (finding.remedy == "write \"resourceClaims\""
-                    || finding.remedy.ends_with("spec.resourceClaims"))
-        })
-        .map(|finding| finding.object.clone())
-        .collect();
-    let without_template: BTreeSet<Subject> = findings
-        .iter()
-        .filter(|finding| {
-            finding.message.starts_with("unknown field")
-                && ["write \"template\"", "write \"spec\""].contains(&finding.remedy.as_str())
-        })
-        .map(|finding| finding.object.clone())
-        .collect();
+    let without_claims = subjects(findings, |finding| {
+        finding.message.starts_with("unknown field")
+            && (finding.remedy == "write \"resourceClaims\""
+                || finding.remedy.ends_with("spec.resourceClaims"))
+    });
+    let without_template = subjects(findings, |finding| {
+        finding.message.starts_with("unknown field")
+            && ["write \"template\"", "write \"spec\""].contains(&finding.remedy.as_str())
+    });
     let mut scalars: BTreeMap<Subject, Vec<String>> = BTreeMap::new();
     let otherwise = |finding: &&Finding| finding.message.starts_with("kubectl reads ");
     for finding in findings.iter().filter(otherwise) {
         let paths = scalars.entry(finding.object.clone()).or_default();
         paths.push(finding.path.clone());
     }
-    let templates: BTreeSet<Subject> = findings
-        .iter()
-        .filter(|finding| {
-            finding.severity == Severity::Error && finding.path.starts_with("spec.template.")
-        })
-        .map(|finding| finding.object.clone())
-        .collect();
+    let templates = subjects(findings, |finding| {
+        finding.severity == Severity::Error && finding.path.starts_with("spec.template.")
+    });
     let lacks_slices = broken
         .iter()
         .any(|error| error.object.kind.short() == "ResourceSlice");
@@ -90,6 +74,12 @@ pub(super) fn remove(findings: &mut Vec<Finding>, broken: &[ObjectError]) {
             || is_incomplete && unknown.contains(&(finding.object.clone(), finding.path.clone()))
             || is_of_template && templates.contains(&finding.object))
     });
+}
+
+/// What the findings are about for which something holds.
+fn subjects(findings: &[Finding], holds: impl Fn(&Finding) -> bool) -> BTreeSet<Subject> {
+    let wanted = findings.iter().filter(|finding| holds(finding));
+    wanted.map(|finding| finding.object.clone()).collect()
 }
 
 /// The name in `there is no KIND NAME`.

@@ -160,7 +160,7 @@ fn a_pod_that_wants_more_cpu_than_is_left() {
             TO MAKE IT FIT
               on n1 (tried: then it fits)
                 1. set label zone of n1 to a, or take node selector and required node affinity out of the pod
-                2. free 1 of cpu on n1, for example by ending default/busy
+                2. ask for at most 1 of cpu, or free 1 of cpu on n1, for example by ending default/busy
               or on n2 (tried: then it fits)
                 1. tolerate infra:NoSchedule in the pod, or take the taint off: kubectl taint node n2
                    infra:NoSchedule-

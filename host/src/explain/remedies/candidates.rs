@@ -98,31 +98,39 @@ fn of_obstacle(obstacle: &Obstacle, node: &str, objects: &Objects) -> Option<Can
             name,
             wanted,
             allocatable,
-            ..
-        } if wanted > allocatable => match allocatable {
-            1.. if name != "pods" => vec![Change::AskResource {
-                resource: name.clone(),
-                amount: amount(name, *allocatable),
-            }],
-            _ => return None,
-        },
-        Obstacle::Resource {
-            name,
-            wanted,
-            allocatable,
             used,
-        } => {
-            let short = wanted - (allocatable - used);
-            let scale = if name == "cpu" { 1 } else { 1000 };
-            vec![Change::EndPods {
-                pods: enough(objects.users_of(&node, name), short * scale)?,
-                node,
-                resource: name.clone(),
-                amount: amount(name, short),
-            }]
-        }
+        } => of_resource(name, [*wanted, *allocatable, *used], node, objects),
     };
-    Some(Candidate::new(Class::Needed, ways))
+    (!ways.is_empty()).then(|| Candidate::new(Class::Needed, ways))
+}
+
+/// What is left of a resource will do, or other pods end.
+fn of_resource(
+    name: &str,
+    [wanted, allocatable, used]: [i128; 3],
+    node: String,
+    objects: &Objects,
+) -> Vec<Change> {
+    let left = match allocatable - used {
+        // Without others there is something.
+        ..=0 if wanted > allocatable => allocatable,
+        left => left,
+    };
+    let ask = (left > 0 && name != "pods").then(|| Change::AskResource {
+        resource: name.to_owned(),
+        amount: amount(name, left),
+    });
+    let short = wanted - (allocatable - used);
+    let scale = if name == "cpu" { 1 } else { 1000 };
+    let users = objects.users_of(&node, name);
+    let pods = enough(users, short * scale).filter(|_| wanted <= allocatable);
+    let end = pods.map(|pods| Change::EndPods {
+        pods,
+        node,
+        resource: name.to_owned(),
+        amount: amount(name, short),
+    });
+    ask.into_iter().chain(end).collect()
 }
 
 /// A value that a label may get; `wanted` is as [`Obstacle::Label`] says it.
@@ -161,8 +169,9 @@ struct Asked<'a> {
 impl Asked<'_> {
     fn all(&self, found: &mut Vec<Candidate>) {
         for claim in &self.document.claims {
-            let reasons = claim.reasons.iter();
-            found.extend(reasons.filter_map(|reason| self.of_claim(claim, reason)));
+            for reason in &claim.reasons {
+                push(found, self.of_claim(claim, reason));
+            }
         }
         let mut reasons: Vec<(&Claim, &Request, &Reason)> = Vec::new();
         for claim in &self.document.claims {
@@ -232,7 +241,15 @@ impl Asked<'_> {
                     "" => &reason.message,
                     class => class,
                 };
-                let class = meant(from, self.objects.names("DeviceClass", ""))?;
+                // Classes of one vendor differ in what stands before the first dot.
+                let label = |name: &str| name.split('.').next().unwrap_or_default().to_owned();
+                let own = label(from);
+                let is_near = |name: &&str| {
+                    let label = label(name);
+                    label == own || meant(&own, std::iter::once(label.as_str())).is_some()
+                };
+                let classes = self.objects.names("DeviceClass", "");
+                let class = meant(from, classes.filter(is_near))?;
                 Change::UseClass {
                     of: self.specified(claim),
                     from: from.to_owned(),

@@ -198,7 +198,7 @@ fn of_core(change: &Change) -> String {
             "take node selector and required node affinity out of the pod".to_owned()
         }
         Change::AskResource { resource, amount } => {
-            format!("ask for at most {amount} of {resource}, which is all that the node has")
+            format!("ask for at most {amount} of {resource}")
         }
         _ => String::new(),
     }

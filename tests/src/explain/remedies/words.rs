@@ -195,7 +195,7 @@ fn cpu_that_somebody_else_has() {
         &expect![[r#"
             TO MAKE IT FIT
               on n1 (tried: then it fits)
-                - free 2 of cpu on n1, for example by ending default/y
+                - ask for at most 1 of cpu, or free 2 of cpu on n1, for example by ending default/y
         "#]],
     );
 }
@@ -235,7 +235,7 @@ fn what_the_pod_asks_of_nodes() {
             TO MAKE IT FIT
               on n1 (tried: then it fits)
                 1. set label zone of n1 to a, or take node selector and required node affinity out of the pod
-                2. ask for at most 8 of cpu, which is all that the node has
+                2. ask for at most 8 of cpu
         "#]],
     );
 }

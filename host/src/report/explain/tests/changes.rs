@@ -243,7 +243,7 @@ fn the_others() {
                 resource: text("cpu"),
                 amount: text("4"),
             },
-            "ask for at most 4 of cpu, which is all that the node has",
+            "ask for at most 4 of cpu",
         ),
     ] {
         assert_eq!(said(&needs(1, 1), &[&[change]]), sentence);
