@@ -289,6 +289,22 @@ fn a_class_with_another_name() {
     );
 }
 
+/// A class of the same vendor is near only by spelling.
+#[test]
+fn a_class_of_other_devices() {
+    let mine = requests("count: 1").replace("gpu.example.com,", "nic.example.com,");
+    let parts = [slice(&["{name: g0}"]), mine, pod("")];
+    check(
+        &[],
+        &parts,
+        &expect![[r#"
+            TO MAKE IT FIT
+              (not tried)
+                - create DeviceClass nic.example.com, or name one that exists
+        "#]],
+    );
+}
+
 /// All are wanted, and one is tainted: it has to be tolerated, or two are enough.
 #[test]
 fn all_devices_of_which_one_is_tainted() {
