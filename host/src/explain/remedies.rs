@@ -1,7 +1,7 @@
 //! What would make a pod fit, tried out: changes that its reasons suggest are made to a copy of the cluster, where the very
 //! attempt that refused the pod is made again. What does not fit then is asked for its reasons once more.
 //!
-//! [`candidates`] says what might help, [`trial`] tries it, [`minimal`] takes away what is not needed. The verdict is
+//! `candidates` says what might help, [`trial`] tries it, `minimal` takes away what is not needed. The verdict is
 //! long there when this begins.
 
 use std::sync::Arc;

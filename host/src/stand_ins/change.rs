@@ -1,4 +1,4 @@
-//! What people change in a cluster so that a pod fits, as data. [`apply`] does it to a copy of the objects; that is also what
+//! What people change in a cluster so that a pod fits, as data. [`apply()`] does it to a copy of the objects; that is also what
 //! the fields mean to a program that reads them (`host/schemas/explain.schema.json`).
 
 use serde::Serialize;
