@@ -1,3 +1,5 @@
+//! An object made from its text is the one made from its tree, edited or not.
+
 use serde_json::{Value, json};
 
 use super::{Kind, NotAnObject, Object};

@@ -1,3 +1,5 @@
+//! The text of an object is what its tree would be written as, and what is refused is the same.
+
 use serde_json::{Value, json};
 
 use super::{Item, Outline};
