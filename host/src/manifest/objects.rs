@@ -12,6 +12,7 @@ use super::kinds;
 use super::outline::{Item, Outline};
 use super::problems::{brief, problem_of, with_short_name};
 use super::salvage;
+use crate::nearest::meant;
 use crate::object::tree::type_name;
 use crate::object::{Kind, NotAnObject, Object, ObjectRef};
 
@@ -414,20 +415,13 @@ impl Nameless {
 
 /// What to do if `metadata` or its `name` is misspelled.
 fn name_meant(map: &Map<String, Value>) -> Option<String> {
-    let near = |map: &Map<String, Value>, meant: &str| {
-        let is_near = |key: &&String| {
-            let letters = meant.chars().filter(|letter| key.contains(*letter));
-            let is_as_long = key.len().abs_diff(meant.len()) <= 1;
-            *key != meant && is_as_long && letters.count() + 1 >= meant.len()
-        };
-        map.keys().find(is_near).cloned()
+    let near = |map: &Map<String, Value>, right: &str| {
+        let others = map.keys().filter(|key| *key != right);
+        meant(right, others.map(String::as_str)).map(|key| brief(key).into_owned())
     };
     let Some(metadata) = map.get("metadata") else {
         let key = near(map, "metadata")?;
-        return Some(format!(
-            ": key {} is not known; write metadata",
-            brief(&key)
-        ));
+        return Some(format!(": key {key} is not known; write metadata"));
     };
     let key = near(metadata.as_object()?, "name")?;
     Some(format!(": key metadata.{key} is not known; write name"))
