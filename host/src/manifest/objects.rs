@@ -171,8 +171,27 @@ impl<'a> Collector<'a> {
             document: document.number,
             line,
         };
-        let (entries, items) = match document.top {
-            Top::Mapping { entries, items } => (entries, items),
+        // The last one is looked at first.
+        let mut pending = Vec::new();
+        let object = |item| Pending {
+            item,
+            line: document.line,
+            depth: 0,
+            inherited: None,
+        };
+        match document.top {
+            Top::Object(outline) => pending.push(object(Item::Outline(outline))),
+            Top::Mapping {
+                entries,
+                items: Some(items),
+            } if is_list(&entries) => push_items(&mut pending, &entries, items, 1),
+            Top::Mapping { mut entries, items } => {
+                if let Some(items) = items {
+                    let items = items.into_iter().map(|(item, _line)| item.into_tree());
+                    entries.insert("items".to_owned(), items.collect());
+                }
+                pending.push(object(Item::Tree(Value::Object(entries))));
+            }
             Top::Other(value) => {
                 let message = format!(
                     "document {} is {}, not an object",
@@ -181,29 +200,6 @@ impl<'a> Collector<'a> {
                 );
                 self.seen += usize::from(self.judge.is_some());
                 return self.refuse(&Kind::new(""), &origin(document.line), message);
-            }
-        };
-        // The last one is looked at first.
-        let mut pending = Vec::new();
-        match items {
-            Some(items) if is_list(&entries) => push_items(&mut pending, &entries, items, 1),
-            items => {
-                let mut value = entries;
-                if let Some(items) = items {
-                    value.insert(
-                        "items".to_owned(),
-                        items
-                            .into_iter()
-                            .map(|(item, _line)| item.into_tree())
-                            .collect(),
-                    );
-                }
-                pending.push(Pending {
-                    item: Item::Tree(Value::Object(value)),
-                    line: document.line,
-                    depth: 0,
-                    inherited: None,
-                });
             }
         }
         while let Some(next) = pending.pop() {
