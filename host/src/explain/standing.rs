@@ -7,9 +7,10 @@ use serde_json::Value;
 
 use crate::cluster::Cluster;
 use crate::object::{Kind, Object};
-use crate::stand_ins::schema::{CLAIM, POD};
+use crate::stand_ins::schema::{CLAIM, CLASS, POD};
 
 use super::document::{Document, Holder, Reason};
+use super::target::nearest;
 
 /// What became of a pod that holds devices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,6 +50,10 @@ pub fn look_up(document: &mut Document, cluster: &Cluster) {
     for claim in &mut document.claims {
         let own = claim.claim.as_deref();
         claim.standing = own.and_then(|own| of(own, cluster)).unwrap_or_default();
+        let missing = claim.reasons.iter_mut();
+        for reason in missing.filter(|reason| reason.kind == "class-missing") {
+            reason.there = classes_near(reason.missing_class(), cluster);
+        }
         let requests = claim.requests.iter_mut();
         let reasons = requests.flat_map(|request| &mut request.reasons);
         let nearest = claim
@@ -63,6 +68,17 @@ pub fn look_up(document: &mut Document, cluster: &Cluster) {
     let together = document.together.iter_mut();
     let counters = together.flat_map(|together| &mut together.counters);
     counters.for_each(|reason| of_reason(reason, cluster));
+}
+
+/// What classes there are, the nearest to a name first.
+fn classes_near(name: &str, cluster: &Cluster) -> Vec<String> {
+    let kind = Kind::new(CLASS);
+    let classes = cluster.list(&kind);
+    let classes: Vec<&str> = classes.map(|entry| &*entry.object.id().name).collect();
+    let near = nearest(name, classes.iter().copied()).into_iter();
+    near.filter_map(|at| classes.get(at))
+        .map(|class| (*class).to_owned())
+        .collect()
 }
 
 fn of_reason(reason: &mut Reason, cluster: &Cluster) {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::cluster::Cluster;
+use crate::lint::meant;
 use crate::object::{Kind, Object};
 
 use super::Standing;
@@ -159,6 +160,17 @@ pub fn nearest<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> Vec<usiz
     scored.sort_unstable();
     scored.truncate(SUGGESTIONS);
     scored.into_iter().map(|(_, at)| at).collect()
+}
+
+/// The class that is meant by a name that no class has: those of one vendor differ in what stands before the first dot.
+pub fn class_meant<'n>(name: &str, classes: impl Iterator<Item = &'n str>) -> Option<&'n str> {
+    let label = |name: &str| name.split('.').next().unwrap_or_default().to_owned();
+    let own = label(name);
+    let is_near = |class: &&str| {
+        let label = label(class);
+        label == own || meant(&own, std::iter::once(label.as_str())).is_some()
+    };
+    meant(name, classes.filter(is_near))
 }
 
 /// How many letters differ; what only continues a name is near.

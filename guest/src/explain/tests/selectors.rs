@@ -91,7 +91,10 @@ fn devices_that_fail_in_different_parts_are_told_apart() {
 /// `device.attributes[device.driver]` is the attribute of whatever driver the device has, and values are of that driver alone.
 #[test]
 fn attributes_of_the_devices_own_driver() {
-    let mut other = slice("nic-a", json!([device("n0", json!({"model": {"string": "H100"}}))]));
+    let mut other = slice(
+        "nic-a",
+        json!([device("n0", json!({"model": {"string": "H100"}}))]),
+    );
     other["spec"]["driver"] = json!("nic.example.com");
     let cluster = Cluster::new(vec![
         class("gpu", &["device.driver == 'gpu.example.com'"]),
@@ -99,7 +102,11 @@ fn attributes_of_the_devices_own_driver() {
         other,
         claim(
             "c",
-            json!([request("r", 1, &["device.attributes[device.driver].model == 'H100'"])]),
+            json!([request(
+                "r",
+                1,
+                &["device.attributes[device.driver].model == 'H100'"]
+            )]),
         ),
         pod(&["c"]),
     ]);
