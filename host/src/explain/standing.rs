@@ -6,11 +6,11 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use crate::cluster::Cluster;
+use crate::nearest::nearest;
 use crate::object::{Kind, Object};
 use crate::stand_ins::schema::{CLAIM, CLASS, POD};
 
 use super::document::{Document, Holder, Reason};
-use super::target::nearest;
 
 /// What became of a pod that holds devices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,12 +73,9 @@ pub fn look_up(document: &mut Document, cluster: &Cluster) {
 /// What classes there are, the nearest to a name first.
 fn classes_near(name: &str, cluster: &Cluster) -> Vec<String> {
     let kind = Kind::new(CLASS);
-    let classes = cluster.list(&kind);
-    let classes: Vec<&str> = classes.map(|entry| &*entry.object.id().name).collect();
-    let near = nearest(name, classes.iter().copied()).into_iter();
-    near.filter_map(|at| classes.get(at))
-        .map(|class| (*class).to_owned())
-        .collect()
+    let classes = cluster.list(&kind).map(|entry| &*entry.object.id().name);
+    let near = nearest(name, classes, |class| class, usize::MAX);
+    near.into_iter().map(str::to_owned).collect()
 }
 
 fn of_reason(reason: &mut Reason, cluster: &Cluster) {

@@ -3,13 +3,15 @@
 use std::sync::Arc;
 
 use crate::cluster::Cluster;
-use crate::lint::meant;
+use crate::nearest::nearest;
 use crate::object::{Kind, Object};
 
 use super::Standing;
 
+/// Letters of a name that a sentence shows.
+const LONGEST: usize = 253;
 /// How many other names are shown.
-const SUGGESTIONS: usize = 5;
+pub const SUGGESTIONS: usize = 5;
 
 /// A pod, and what to say about how it was found.
 #[derive(Clone, Debug)]
@@ -124,6 +126,14 @@ fn belongs_to(pod: &Object, workload: &str) -> bool {
         })
 }
 
+/// A name in a sentence: objects have at most 253 letters, and what has more is cut.
+pub fn short_name(name: &str) -> String {
+    match name.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}...", &name[..end]),
+        None => name.to_owned(),
+    }
+}
+
 fn nobody(name: &str, namespace: Option<&str>, all: &[&Object], in_reach: &[&Object]) -> String {
     let place = match namespace {
         Some(namespace) => format!(" in namespace {namespace}"),
@@ -131,7 +141,7 @@ fn nobody(name: &str, namespace: Option<&str>, all: &[&Object], in_reach: &[&Obj
     };
     let elsewhere = all.iter().filter(|pod| *pod.id().name == *name);
     let elsewhere: Vec<&str> = elsewhere.map(|pod| &*pod.id().namespace).collect();
-    let what = format!("there is no pod {name}{place} in the input");
+    let what = format!("there is no pod {}{place} in the input", short_name(name));
     if !elsewhere.is_empty() {
         return format!("{what}; it is in {}", elsewhere.join(", "));
     }
@@ -142,52 +152,9 @@ fn nobody(name: &str, namespace: Option<&str>, all: &[&Object], in_reach: &[&Obj
     let ids = names
         .iter()
         .map(|pod| (&*pod.id().name, &*pod.id().namespace));
-    let ids: Vec<(&str, &str)> = ids.collect();
-    let near: Vec<String> = nearest(name, ids.iter().map(|(name, _)| *name))
-        .into_iter()
-        .filter_map(|at| ids.get(at))
+    let near = nearest(name, ids, |(name, _)| name, SUGGESTIONS).into_iter();
+    let near: Vec<String> = near
         .map(|(name, namespace)| format!("{namespace}/{name}"))
         .collect();
     format!("{what}; the nearest names are {}", near.join(", "))
-}
-
-/// Indexes of the names that come nearest, the nearest first.
-pub fn nearest<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> Vec<usize> {
-    let mut scored: Vec<(usize, usize)> = names
-        .enumerate()
-        .map(|(at, other)| (distance(name, other), at))
-        .collect();
-    scored.sort_unstable();
-    scored.truncate(SUGGESTIONS);
-    scored.into_iter().map(|(_, at)| at).collect()
-}
-
-/// The class that is meant by a name that no class has: those of one vendor differ in what stands before the first dot.
-pub fn class_meant<'n>(name: &str, classes: impl Iterator<Item = &'n str>) -> Option<&'n str> {
-    let label = |name: &str| name.split('.').next().unwrap_or_default().to_owned();
-    let own = label(name);
-    let is_near = |class: &&str| {
-        let label = label(class);
-        label == own || meant(&own, std::iter::once(label.as_str())).is_some()
-    };
-    meant(name, classes.filter(is_near))
-}
-
-/// How many letters differ; what only continues a name is near.
-pub fn distance(a: &str, b: &str) -> usize {
-    if b.contains(a) || a.contains(b) {
-        return 1;
-    }
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, letter) in a.chars().enumerate() {
-        let mut corner = i;
-        row[0] = i + 1;
-        for (j, other) in b.iter().enumerate() {
-            let replaced = corner + usize::from(letter != *other);
-            corner = row[j + 1];
-            row[j + 1] = replaced.min(corner + 1).min(row[j] + 1);
-        }
-    }
-    row.last().copied().unwrap_or_default()
 }

@@ -3,8 +3,8 @@
 
 use crate::explain::NodeAnswer;
 use crate::explain::document::{Claim, Document, Reason, Request, Taint};
-use crate::explain::target::class_meant;
 use crate::filters::{Obstacle, amount};
+use crate::nearest::class_meant;
 use crate::object::Object;
 use crate::stand_ins::change::{Change, Objects, Specified};
 

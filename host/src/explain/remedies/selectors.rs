@@ -2,7 +2,7 @@
 //! not there, the part that was false, or all of it.
 
 use crate::explain::document::{Hint, Reason, Request};
-use crate::lint::meant;
+use crate::nearest::meant;
 use crate::stand_ins::change::{Change, Specified};
 
 use super::candidates::{Candidate, Class};

@@ -2,8 +2,7 @@
 //! What can be tried is in [`crate::explain::remedies`].
 
 use crate::explain::document::{Claim, Hint, Reason, Request};
-use crate::explain::target::{class_meant, distance};
-use crate::lint::meant;
+use crate::nearest::{class_meant, meant, remoteness};
 
 use super::phrase::some_of;
 use super::reasons::{attribute, counter_name, names, shown};
@@ -193,7 +192,7 @@ pub fn closeness(reason: &Reason) -> usize {
     let bare = |text: &str| text.trim_matches(['"', '\'']).to_owned();
     let distances = near.filter_map(|hint| {
         let value = hint.nearest.first()?;
-        Some(distance(&bare(&hint.name), &bare(value)))
+        Some(remoteness(&bare(&hint.name), &bare(value)))
     });
     distances.min().unwrap_or(usize::MAX)
 }

@@ -7,7 +7,8 @@ use serde::Serialize;
 use crate::cluster::Cluster;
 use crate::explain::NodeAnswer;
 use crate::explain::remedies::{Remedy, Verdict as Tried, Ways};
-use crate::lint::meant;
+use crate::explain::target::short_name;
+use crate::nearest::meant;
 use crate::object::Kind;
 use crate::report::Verdict;
 use crate::stand_ins::change::Change;
@@ -18,7 +19,7 @@ use super::groups::Group;
 use super::native;
 use super::needs::Need;
 use super::node::{Found, View};
-use super::phrase::{Phrase, short_name};
+use super::phrase::Phrase;
 use super::summary::Facts;
 
 /// How many nodes, of different groups.

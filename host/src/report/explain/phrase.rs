@@ -4,8 +4,6 @@ use std::fmt;
 
 /// How many values a sentence names.
 const VALUES: usize = 4;
-/// How much of a name a sentence shows.
-const NAME: usize = 253;
 
 /// A piece of a sentence.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -183,14 +181,6 @@ fn list(values: &[(String, u64)], f: &mut fmt::Formatter<'_>) -> fmt::Result {
 /// `3 nodes`.
 pub fn counted(count: u64, one: &'static str, many: &'static str) -> String {
     Phrase::default().counted(count, one, many).to_string()
-}
-
-/// A name in a sentence: objects have at most 253 letters, and what has more is cut.
-pub fn short_name(name: &str) -> String {
-    match name.char_indices().nth(NAME) {
-        Some((end, _)) => format!("{}...", &name[..end]),
-        None => name.to_owned(),
-    }
 }
 
 /// `a, b and 3 more`.

@@ -3,23 +3,23 @@
 use std::cmp::Reverse;
 
 use crate::cycle::Point;
-use crate::explain::{Answer, Earlier, Standing};
+use crate::explain::target::short_name;
+use crate::explain::{Answer, Standing};
 use crate::filters::{Held, held};
 use crate::report::{ClaimReport, PodReport, Verdict};
-use crate::scheduler::outcome::Ended;
 
-use super::ahead::AheadReport;
+use super::ahead::{self, AheadReport};
 use super::groups::Group;
 use super::needs::{self, Need};
 use super::node::View;
-use super::phrase::{Phrase, counted, short_name, some_of};
+use super::phrase::{Phrase, counted, some_of};
 use super::reach;
 
 /// How many letters the first sentence has, if that can be: four lines.
 const ROOM: usize = 400;
 /// How many of them may say what it needs.
 const LONGEST: usize = 200;
-/// How many nodes or pods a sentence names.
+/// How many nodes a sentence names.
 const NAMES: usize = 3;
 
 /// Everything that is known.
@@ -72,7 +72,8 @@ impl Facts<'_> {
         self.groups.iter().filter(|group| !group.fits()).collect()
     }
 
-    fn pod(&self) -> String {
+    /// Its name in a sentence.
+    pub fn pod(&self) -> String {
         short_name(&self.answer.pod.id().to_string())
     }
 }
@@ -91,7 +92,7 @@ pub fn sentences(facts: &Facts<'_>) -> Vec<String> {
             facts.pod()
         )],
     };
-    sentences.extend(ahead(facts).filter(|_| !facts.is_alone()));
+    sentences.extend(ahead::sentence(facts).filter(|_| !facts.is_alone()));
     sentences
 }
 
@@ -340,7 +341,7 @@ fn fits(facts: &Facts<'_>, report: &PodReport) -> Vec<String> {
     let mut sentences = match facts.is_alone() {
         false => vec![format!("{}; it fits, and {would}.", subject(facts))],
         true => vec![
-            behind(facts),
+            ahead::behind(facts),
             match needs::sentence(facts.needs) {
                 Some(needs) => format!("It needs {needs} on one node; alone it {would}."),
                 None => format!("Alone it {would}."),
@@ -349,54 +350,6 @@ fn fits(facts: &Facts<'_>, report: &PodReport) -> Vec<String> {
     };
     sentences.extend(choice(facts, node));
     sentences
-}
-
-/// That others come before it, and which.
-fn behind(facts: &Facts<'_>) -> String {
-    let count = match facts.answer.ahead.len() {
-        1 => "pod".to_owned(),
-        count => format!("{count} pods"),
-    };
-    let why = match facts.ahead {
-        [] => {
-            let queued = facts.answer.queued.as_ref().map(|queued| &queued.ended);
-            match queued {
-                Some(Ended::Failed(failure)) => failure.status.message(),
-                _ => "there is nothing left for it then".to_owned(),
-            }
-        }
-        [_] => format!(
-            "{} asks for {} too",
-            names_of(facts.ahead),
-            same(facts.ahead)
-        ),
-        _ => format!(
-            "{} ask for {} too",
-            names_of(facts.ahead),
-            same(facts.ahead)
-        ),
-    };
-    format!(
-        "{} would fit alone, but not behind the {count} ahead of it in the queue: {why}.",
-        facts.pod()
-    )
-}
-
-fn names_of(ahead: &[AheadReport]) -> String {
-    let names = ahead.iter().map(|ahead| match &ahead.node {
-        Some(node) => format!("{}/{} (on {node})", ahead.namespace, ahead.name),
-        None => format!("{}/{}", ahead.namespace, ahead.name),
-    });
-    some_of(&names.collect::<Vec<_>>(), NAMES, ahead.len())
-}
-
-/// What they want that the pod wants as well.
-fn same(ahead: &[AheadReport]) -> &'static str {
-    let of_class = |ahead: &AheadReport| ahead.wants.iter().any(|want| want.starts_with("class "));
-    match ahead.iter().all(of_class) {
-        true => "the same class",
-        false => "the same class or driver",
-    }
 }
 
 /// ` with gpu-0 and gpu-1 (gpu.example.com)`.
@@ -536,41 +489,4 @@ fn placed(facts: &Facts<'_>, node: &str) -> Vec<String> {
         ),
     });
     sentences
-}
-
-fn ahead(facts: &Facts<'_>) -> Option<String> {
-    if facts.ahead.is_empty() {
-        return None;
-    }
-    let all = facts.ahead.len();
-    let names = names_of(facts.ahead);
-    let same = same(facts.ahead);
-    if facts.answer.after_queue {
-        let placed = |earlier: &&Earlier| {
-            let ended = earlier.outcome.as_ref().map(|outcome| &outcome.ended);
-            matches!(ended, Some(Ended::Bound { .. }))
-        };
-        let placed = facts.answer.ahead.iter().filter(placed).count();
-        let queue = counted(facts.answer.ahead.len() as u64, "pod", "pods");
-        let placed = match placed {
-            0 => "none was".to_owned(),
-            1 => "1 was".to_owned(),
-            placed => format!("{placed} were"),
-        };
-        let those = match all {
-            1 => "the one that asks for",
-            _ => "those that ask for",
-        };
-        return Some(format!(
-            "Of {queue} ahead of it in the queue {placed} placed first; {those} {same}: {names}."
-        ));
-    }
-    Some(match all {
-        1 => format!(
-            "1 pod ahead of it in the queue asks for {same} ({names}); --after-queue places it first."
-        ),
-        _ => format!(
-            "{all} pods ahead of it in the queue ask for {same} ({names}); --after-queue places them first."
-        ),
-    })
 }

@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use crate::explain::target::short_name;
 use crate::report::table::{Colour, WIDTH, printable, wrap};
 
 use super::nearest::in_words;
@@ -40,7 +41,11 @@ pub fn write(explained: &Explained, colour: Colour, out: &mut dyn Write) -> io::
         out,
         "{} {}{decided}",
         paint(
-            &printable(&format!("{}/{}:", explained.namespace, explained.name)),
+            &printable(&format!(
+                "{}/{}:",
+                explained.namespace,
+                short_name(&explained.name)
+            )),
             BOLD
         ),
         paint(&explained.verdict, code),
