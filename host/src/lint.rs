@@ -5,8 +5,8 @@ mod affinity;
 mod consequences;
 mod core_fields;
 mod labels;
+mod meant;
 mod namespaces;
-mod nearest;
 mod promises;
 mod quantities;
 mod reading;
@@ -27,7 +27,6 @@ use crate::plugin::{Finding as PluginFinding, Severity};
 use crate::stand_ins::schema::cluster_scoped_by_name;
 
 pub use namespaces::Namespaces;
-pub(crate) use nearest::meant;
 pub use promises::Promises;
 pub use reading::{mixed_versions, noticed};
 pub(crate) use text::summary;

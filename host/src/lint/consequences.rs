@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::nearest::meant;
 use super::{Finding, Subject};
 use crate::manifest::ObjectError;
+use crate::nearest::meant;
 use crate::plugin::Severity;
 use crate::workloads::path_of;
 

@@ -21,7 +21,9 @@ impl cluster::Host for State {
             let page = lock(&state.services).changes(&kind, since);
             let (objects, bytes) = size_of(&page.changes);
             state.shared.counters.objects_in(objects, bytes);
-            state.reading.hand_out(Stream::Objects(kind), page.until);
+            if state.reading.hand_out(Stream::Objects(kind), page.until) {
+                state.grant_time_to_read(bytes);
+            }
             let counters = &state.shared.counters;
             Ok(counters.converting(|| convert::page(page)))
         })

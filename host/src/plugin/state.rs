@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use super::engine::TickClock;
+use super::engine::{TickClock, ticks};
 use super::limits::{Growth, Limits};
 use super::output::Output;
 use super::stats::{Alive, Counters};
@@ -73,12 +73,18 @@ pub(super) enum Stream {
 pub(super) struct Reading {
     held: BTreeMap<Stream, Revision>,
     handed_out: BTreeMap<Stream, Revision>,
+    /// The same, ever: reading something again changes nothing here.
+    furthest: BTreeMap<Stream, Revision>,
 }
 
 impl Reading {
-    /// Notes the end of a page that the running call got.
-    pub fn hand_out(&mut self, stream: Stream, until: Revision) {
-        self.handed_out.insert(stream, until);
+    /// Notes the end of a page that the running call got, and says whether the instance never came that far before.
+    pub fn hand_out(&mut self, stream: Stream, until: Revision) -> bool {
+        self.handed_out.insert(stream.clone(), until);
+        let furthest = self.furthest.entry(stream).or_default();
+        let is_new = *furthest < until;
+        *furthest = until.max(*furthest);
+        is_new
     }
 
     fn begin_call(&mut self) {
@@ -177,6 +183,18 @@ impl State {
     pub fn end_call(&mut self) {
         self.reading.end_call();
         self.flush_output();
+    }
+
+    /// The running call was given objects of so many bytes which its instance had not read before.
+    pub fn grant_time_to_read(&mut self, bytes: usize) {
+        let kibibytes = bytes.div_ceil(1 << 10) as u64;
+        let microseconds = kibibytes.saturating_mul(self.shared.limits.read_microseconds);
+        self.deadline = self.deadline.saturating_add(ticks(microseconds));
+    }
+
+    /// Ticks that are left of the running stretch.
+    pub fn ticks_left(&self) -> u64 {
+        self.deadline.saturating_sub(self.shared.clock.now())
     }
 
     /// Performs an imported call that counts.
