@@ -16,21 +16,22 @@ impl types::Host for State {}
 impl cluster::Host for State {
     fn changes(&mut self, kind: String, since: u64) -> Answer<cluster::Page> {
         self.host_call(|state| {
-            let kind = Kind::new(&kind);
-            state.shared.description.check_read(&kind)?;
+            let kind = state.shared.description.readable(&kind)?;
             let page = lock(&state.services).changes(&kind, since);
-            let (objects, bytes) = size_of(&page.changes);
-            state.shared.counters.objects_in(objects, bytes);
             state.reading.hand_out(Stream::Objects(kind), page.until);
             let counters = &state.shared.counters;
+            if page.changes.is_empty() {
+                return Ok(convert::page(page));
+            }
+            let (objects, bytes) = size_of(&page.changes);
+            counters.objects_in(objects, bytes);
             Ok(counters.converting(|| convert::page(page)))
         })
     }
 
     fn get(&mut self, kind: String, namespace: String, name: String) -> Answer<cluster::Entry> {
         self.host_call(|state| {
-            let kind = Kind::new(&kind);
-            state.shared.description.check_read(&kind)?;
+            let kind = state.shared.description.readable(&kind)?;
             let entry = lock(&state.services).get(&kind, &namespace, &name)?;
             let counters = &state.shared.counters;
             counters.objects_in(1, entry.object.bytes().len());

@@ -1,6 +1,5 @@
 //! What the host knows about one instance while it runs: the data of its store.
 
-use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
@@ -62,7 +61,7 @@ impl Phase {
 }
 
 /// A stream that a plugin follows.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Stream {
     Objects(Kind),
     InFlight,
@@ -70,23 +69,40 @@ pub(super) enum Stream {
 
 /// How far an instance has read. A page counts as held when the call in which it was handed out has returned.
 #[derive(Debug, Default)]
-pub(super) struct Reading {
-    held: BTreeMap<Stream, Revision>,
-    handed_out: BTreeMap<Stream, Revision>,
+pub(super) struct Reading(Vec<Followed>);
+
+#[derive(Debug)]
+struct Followed {
+    stream: Stream,
+    held: Option<Revision>,
+    /// In the running call.
+    handed_out: Option<Revision>,
 }
 
 impl Reading {
     /// Notes the end of a page that the running call got.
     pub fn hand_out(&mut self, stream: Stream, until: Revision) {
-        self.handed_out.insert(stream, until);
+        let handed_out = Some(until);
+        match self.0.iter_mut().find(|known| known.stream == stream) {
+            Some(known) => known.handed_out = handed_out,
+            None => self.0.push(Followed {
+                stream,
+                held: None,
+                handed_out,
+            }),
+        }
     }
 
     fn begin_call(&mut self) {
-        self.handed_out.clear();
+        for followed in &mut self.0 {
+            followed.handed_out = None;
+        }
     }
 
     fn end_call(&mut self) {
-        self.held.append(&mut self.handed_out);
+        for followed in &mut self.0 {
+            followed.held = followed.handed_out.take().or(followed.held);
+        }
     }
 
     /// A followed stream that shows something up to `at` which this instance has not read.
@@ -94,7 +110,11 @@ impl Reading {
     /// `until` of a page may be older than `at` though nothing is missing, so the stream itself is asked in that case. A
     /// stream that the instance never read cannot be held in an old state, and does not count.
     pub fn behind(&mut self, at: Revision, services: &mut dyn Services) -> Option<Stream> {
-        for (stream, held) in self.held.iter_mut().filter(|(_, held)| **held < at) {
+        let streams = self.0.iter_mut().filter_map(|followed| {
+            let held = followed.held.as_mut()?;
+            Some((&followed.stream, held))
+        });
+        for (stream, held) in streams.filter(|(_, held)| **held < at) {
             let (until, nothing_new) = rest(stream, *held, services);
             if !nothing_new {
                 return Some(stream.clone());
