@@ -7,7 +7,7 @@ use super::engine::TickClock;
 use super::limits::{Growth, Limits};
 use super::output::Output;
 use super::stats::{Alive, Counters};
-use crate::object::Kind;
+use crate::object::{Kind, Object};
 use crate::plugin::{Description, Fault, LogLevel, Revision, Services, SharedServices, Suspension};
 
 /// What all instances of one loaded component share.
@@ -157,6 +157,8 @@ pub(super) struct State {
     pub pod: Arc<str>,
     /// Where a suspendable call says what it waits for.
     pub announcement: Arc<Mutex<Option<Suspension>>>,
+    /// What the last write returned: it mostly comes back at once, to be assumed, and need not be read again.
+    pub returned: Option<Object>,
     /// When the running stretch ends, in ticks.
     pub deadline: u64,
     host_calls: u64,
@@ -174,6 +176,7 @@ impl State {
             phase: Phase::Start,
             pod: "".into(),
             announcement: Arc::default(),
+            returned: None,
             deadline: 0,
             host_calls: 0,
             _alive: Alive::new(shared.counters.clone()),
@@ -188,6 +191,7 @@ impl State {
         }
         self.deadline = self.shared.clock.now().saturating_add(ticks);
         self.host_calls = 0;
+        self.returned = None;
         self.reading.begin_call();
         self.output.begin_call();
         self.shared.counters.crossing();
