@@ -2,26 +2,7 @@
 
 /// Edit distance without regard to case, with two neighbours exchanged as one edit; the inputs are names, a few dozen bytes.
 pub fn edit_distance(a: &str, b: &str) -> usize {
-    let (a, b) = (a.to_ascii_lowercase(), b.to_ascii_lowercase());
-    let (a, b) = (a.as_bytes(), b.as_bytes());
-    let mut before: Vec<usize> = vec![0; b.len() + 1];
-    let mut last = before.clone();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for i in 1..=a.len() {
-        std::mem::swap(&mut before, &mut last);
-        std::mem::swap(&mut last, &mut row);
-        row[0] = i;
-        for j in 1..=b.len() {
-            let differ = a[i - 1] != b[j - 1];
-            row[j] = (last[j - 1] + usize::from(differ))
-                .min(last[j] + 1)
-                .min(row[j - 1] + 1);
-            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
-                row[j] = row[j].min(before[j - 2] + 1);
-            }
-        }
-    }
-    row[b.len()]
+    strsim::osa_distance(&a.to_ascii_lowercase(), &b.to_ascii_lowercase())
 }
 
 /// The candidate that was most likely meant: at most a third of the name is wrong.

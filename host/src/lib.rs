@@ -3,6 +3,7 @@
 //! In data-flow order: manifest -> cluster store -> event -> queue -> cycle -> plugin instance -> (listers | API) -> store ->
 //! event, and -> report.
 
+pub mod nearest;
 pub mod object;
 
 pub mod manifest;

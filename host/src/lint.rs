@@ -5,7 +5,7 @@ mod affinity;
 mod consequences;
 mod core_fields;
 mod labels;
-mod nearest;
+mod meant;
 mod quantities;
 mod reading;
 mod text;
@@ -24,7 +24,6 @@ use crate::object::{Object, ObjectRef};
 use crate::plugin::{Finding as PluginFinding, Severity};
 use crate::stand_ins::schema::cluster_scoped;
 
-pub(crate) use nearest::meant;
 pub use reading::{mixed_versions, noticed};
 pub(crate) use text::summary;
 pub use text::write;

@@ -143,7 +143,7 @@ fn add_source(
         return Ok(());
     }
     let file: Arc<str> = name.into();
-    for document in documents::parse(name, text) {
+    for document in parallel::on_deep_stack(|| documents::parse(name, text)) {
         match document {
             Ok(document) => collector.add(&file, document)?,
             Err(broken) => collector.broken(&file, broken)?,

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Arc, LazyLock, Mutex};
+use std::time::Duration;
 
 use dractl::object::{Kind, Object};
 use dractl::plugin::{
@@ -132,6 +133,8 @@ pub struct Double {
     /// Verbs and names of what took effect, in order.
     pub effects: Vec<String>,
     pub now: u64,
+    /// How long it takes to hand out objects.
+    pub nap: Duration,
 }
 
 impl Double {
@@ -182,6 +185,7 @@ fn absent() -> ApiError {
 
 impl Services for Double {
     fn changes(&mut self, kind: &Kind, since: Revision) -> Page<Change> {
+        std::thread::sleep(self.nap);
         let entry = |object: &Object| {
             Change::Put(Entry {
                 slot: 0,

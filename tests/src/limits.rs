@@ -2,6 +2,7 @@
 //! gone, and a fresh one works.
 
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use dractl::plugin::{
     BindingCall, BindingRun, Code, CycleId, Fault, Limits, LogLevel, Plugin, PluginError, Problem,
@@ -95,6 +96,25 @@ fn an_endless_loop_runs_into_the_deadline() {
             (Fault::Deadline, "ran past its deadline".to_owned())
         );
     }
+}
+
+/// Reads the cluster, which takes longer than a call may.
+fn read_slowly(read_microseconds: u64) -> Result<String, PluginError> {
+    let cluster = Double::with_one_of_each();
+    cluster.lock().unwrap().nap = Duration::from_millis(200);
+    let limits = Limits {
+        call_milliseconds: 1,
+        read_microseconds,
+        ..tight()
+    };
+    let mut instance = misbehaving("", limits).scheduling(shared(&cluster))?;
+    cycle_until(&mut *instance, "pre-filter")
+}
+
+#[test]
+fn what_a_call_reads_for_the_first_time_gives_it_time() {
+    assert!(read_slowly(60_000_000).is_ok());
+    assert_eq!(read_slowly(0).unwrap_err().fault, Fault::Deadline);
 }
 
 #[test]

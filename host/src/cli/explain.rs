@@ -15,8 +15,9 @@ use super::{DONE, Streams};
 use crate::cluster::Cluster;
 use crate::explain::remedies::trial::Bench;
 use crate::explain::remedies::{self, Remedy};
-use crate::explain::target::{self, Target};
+use crate::explain::target::{self, SUGGESTIONS, Target};
 use crate::explain::{Answer, Explainer, Question, Standing, ask, in_queue};
+use crate::nearest::nearest;
 use crate::object::{Kind, Object};
 use crate::plugin::{Component, Plugin, SharedServices};
 use crate::report::claims::{as_if_pending, claims_of};
@@ -148,16 +149,8 @@ impl Explain {
         let Some(missing) = missing else {
             return Ok(());
         };
-        let names: Vec<&str> = cluster
-            .list(&kind)
-            .map(|entry| &*entry.object.id().name)
-            .collect();
-        let near = target::nearest(missing, names.iter().copied());
-        let near: Vec<&str> = near
-            .into_iter()
-            .filter_map(|at| names.get(at))
-            .copied()
-            .collect();
+        let names = cluster.list(&kind).map(|entry| &*entry.object.id().name);
+        let near = nearest(missing, names, |name| name, SUGGESTIONS);
         bail!(
             "there is no node {missing} in the input; the nearest names are {}",
             near.join(", ")

@@ -17,7 +17,7 @@ pub(super) struct Sandbox {
     #[arg(long, value_name = "KIND")]
     allow_write: Vec<String>,
 
-    /// Limit of the plugin: memory-mib, call-ms, node-us, start-ms, output-kib, results, report-kib, log-kib, host-calls,
+    /// Limit of the plugin: memory-mib, call-ms, node-us, read-us (for each KiB of objects), start-ms, output-kib, results, report-kib, log-kib, host-calls,
     /// table-elements or parts (core instances, memories and tables, each); may be repeated
     #[arg(long = "limit", value_name = "NAME=N", value_parser = limit)]
     limits: Vec<(Limit, usize)>,
@@ -28,6 +28,7 @@ enum Limit {
     Memory,
     Call,
     Node,
+    Read,
     Start,
     Output,
     Results,
@@ -38,10 +39,11 @@ enum Limit {
     Parts,
 }
 
-const NAMES: [(&str, Limit); 11] = [
+const NAMES: [(&str, Limit); 12] = [
     ("memory-mib", Limit::Memory),
     ("call-ms", Limit::Call),
     ("node-us", Limit::Node),
+    ("read-us", Limit::Read),
     ("start-ms", Limit::Start),
     ("output-kib", Limit::Output),
     ("results", Limit::Results),
@@ -89,6 +91,7 @@ fn set(limits: &mut Limits, limit: Limit, number: usize) {
         Limit::Memory => limits.memory_bytes = number << 20,
         Limit::Call => limits.call_milliseconds = number as u64,
         Limit::Node => limits.node_microseconds = number as u64,
+        Limit::Read => limits.read_microseconds = number as u64,
         Limit::Start => limits.start_milliseconds = number as u64,
         Limit::Output => limits.output_bytes = number << 10,
         Limit::Results => limits.results = number,

@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use crate::cluster::Cluster;
+use crate::nearest::nearest;
 use crate::object::{Kind, Object};
 
 use super::Standing;
 
 /// How many other names are shown.
-const SUGGESTIONS: usize = 5;
+pub const SUGGESTIONS: usize = 5;
 
 /// A pod, and what to say about how it was found.
 #[derive(Clone, Debug)]
@@ -141,41 +142,9 @@ fn nobody(name: &str, namespace: Option<&str>, all: &[&Object], in_reach: &[&Obj
     let ids = names
         .iter()
         .map(|pod| (&*pod.id().name, &*pod.id().namespace));
-    let ids: Vec<(&str, &str)> = ids.collect();
-    let near: Vec<String> = nearest(name, ids.iter().map(|(name, _)| *name))
-        .into_iter()
-        .filter_map(|at| ids.get(at))
+    let near = nearest(name, ids, |(name, _)| name, SUGGESTIONS).into_iter();
+    let near: Vec<String> = near
         .map(|(name, namespace)| format!("{namespace}/{name}"))
         .collect();
     format!("{what}; the nearest names are {}", near.join(", "))
-}
-
-/// Indexes of the names that come nearest, the nearest first.
-pub fn nearest<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> Vec<usize> {
-    let mut scored: Vec<(usize, usize)> = names
-        .enumerate()
-        .map(|(at, other)| (distance(name, other), at))
-        .collect();
-    scored.sort_unstable();
-    scored.truncate(SUGGESTIONS);
-    scored.into_iter().map(|(_, at)| at).collect()
-}
-
-/// How many letters differ; what only continues a name is near.
-pub fn distance(a: &str, b: &str) -> usize {
-    if b.contains(a) || a.contains(b) {
-        return 1;
-    }
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, letter) in a.chars().enumerate() {
-        let mut corner = i;
-        row[0] = i + 1;
-        for (j, other) in b.iter().enumerate() {
-            let replaced = corner + usize::from(letter != *other);
-            corner = row[j + 1];
-            row[j + 1] = replaced.min(corner + 1).min(row[j] + 1);
-        }
-    }
-    row.last().copied().unwrap_or_default()
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::nearest::field_meant;
+use super::meant::field_meant;
 use super::{Finding, Subject};
 use super::{affinity, labels, quantities, tolerations};
 use crate::object::Object;

@@ -7,8 +7,9 @@ use serde_json::Value;
 
 use super::core_fields::Walk;
 use super::labels::{KEY_REMEDY, not_a_map, wrong_key};
-use super::nearest::{meant, quantity_meant};
+use super::meant::quantity_meant;
 use crate::filters::Quantity;
+use crate::nearest::meant;
 
 const STANDARD: [&str; 3] = ["cpu", "memory", "ephemeral-storage"];
 const OF_PODS: [&str; 2] = ["cpu", "memory"];

@@ -10,7 +10,7 @@ use super::core_fields::{Walk, entries};
 use super::labels::{
     KEY_REMEDY, VALUE_REMEDY, not_a_list, not_a_map, not_a_text, wrong_key, wrong_value,
 };
-use super::nearest::meant;
+use crate::nearest::meant;
 
 const TOLERATION: &[&str] = &["effect", "key", "operator", "tolerationSeconds", "value"];
 const TAINT: &[&str] = &["effect", "key", "timeAdded", "value"];

@@ -3,7 +3,7 @@
 
 use crate::plugin::Description;
 
-use super::nearest::distance;
+use crate::nearest::distance;
 
 /// Kinds that the host reads, with the version to write.
 const OF_HOST: [(&str, &str); 10] = [

@@ -7,7 +7,7 @@ use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor}
 use serde_json::{Map, Value};
 
 use super::error::InputError;
-use super::outline::Item;
+use super::outline::{Item, Outline, is_passed_on};
 use super::{json, parallel, yaml};
 use crate::object::tree::{Tree, TreeVisitor, insert_once};
 
@@ -35,6 +35,8 @@ pub(super) enum Top<I> {
         /// Entries of the list under `items`.
         items: Option<Vec<I>>,
     },
+    /// An object that is passed on.
+    Object(Outline),
     /// Anything else.
     Other(Value),
 }
@@ -50,6 +52,7 @@ impl<I> Top<I> {
                 entries,
                 items: items.map(each).transpose()?,
             },
+            Self::Object(outline) => Top::Object(outline),
             Self::Other(value) => Top::Other(value),
         })
     }
@@ -74,6 +77,9 @@ impl<'de, I: Deserialize<'de>> Visitor<'de> for TopVisitor<I> {
         let mut entries = Map::new();
         let mut list = None;
         while let Some(key) = access.next_key::<String>()? {
+            if list.is_none() && is_passed_on(&entries, &key) {
+                return Outline::go_on(entries, key, access).map(Top::Object);
+            }
             if key != "items" {
                 let Tree(value) = access.next_value()?;
                 insert_once(&mut entries, key, value)?;

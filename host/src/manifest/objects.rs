@@ -12,6 +12,7 @@ use super::kinds;
 use super::outline::{Item, Outline};
 use super::problems::{brief, problem_of, with_short_name};
 use super::salvage;
+use crate::nearest::meant;
 use crate::object::tree::type_name;
 use crate::object::{Kind, NotAnObject, Object, ObjectRef};
 
@@ -170,8 +171,27 @@ impl<'a> Collector<'a> {
             document: document.number,
             line,
         };
-        let (entries, items) = match document.top {
-            Top::Mapping { entries, items } => (entries, items),
+        // The last one is looked at first.
+        let mut pending = Vec::new();
+        let object = |item| Pending {
+            item,
+            line: document.line,
+            depth: 0,
+            inherited: None,
+        };
+        match document.top {
+            Top::Object(outline) => pending.push(object(Item::Outline(outline))),
+            Top::Mapping {
+                entries,
+                items: Some(items),
+            } if is_list(&entries) => push_items(&mut pending, &entries, items, 1),
+            Top::Mapping { mut entries, items } => {
+                if let Some(items) = items {
+                    let items = items.into_iter().map(|(item, _line)| item.into_tree());
+                    entries.insert("items".to_owned(), items.collect());
+                }
+                pending.push(object(Item::Tree(Value::Object(entries))));
+            }
             Top::Other(value) => {
                 let message = format!(
                     "document {} is {}, not an object",
@@ -180,29 +200,6 @@ impl<'a> Collector<'a> {
                 );
                 self.seen += usize::from(self.judge.is_some());
                 return self.refuse(&Kind::new(""), &origin(document.line), message);
-            }
-        };
-        // The last one is looked at first.
-        let mut pending = Vec::new();
-        match items {
-            Some(items) if is_list(&entries) => push_items(&mut pending, &entries, items, 1),
-            items => {
-                let mut value = entries;
-                if let Some(items) = items {
-                    value.insert(
-                        "items".to_owned(),
-                        items
-                            .into_iter()
-                            .map(|(item, _line)| item.into_tree())
-                            .collect(),
-                    );
-                }
-                pending.push(Pending {
-                    item: Item::Tree(Value::Object(value)),
-                    line: document.line,
-                    depth: 0,
-                    inherited: None,
-                });
             }
         }
         while let Some(next) = pending.pop() {
@@ -414,20 +411,13 @@ impl Nameless {
 
 /// What to do if `metadata` or its `name` is misspelled.
 fn name_meant(map: &Map<String, Value>) -> Option<String> {
-    let near = |map: &Map<String, Value>, meant: &str| {
-        let is_near = |key: &&String| {
-            let letters = meant.chars().filter(|letter| key.contains(*letter));
-            let is_as_long = key.len().abs_diff(meant.len()) <= 1;
-            *key != meant && is_as_long && letters.count() + 1 >= meant.len()
-        };
-        map.keys().find(is_near).cloned()
+    let near = |map: &Map<String, Value>, right: &str| {
+        let others = map.keys().filter(|key| *key != right);
+        meant(right, others.map(String::as_str)).map(|key| brief(key).into_owned())
     };
     let Some(metadata) = map.get("metadata") else {
         let key = near(map, "metadata")?;
-        return Some(format!(
-            ": key {} is not known; write metadata",
-            brief(&key)
-        ));
+        return Some(format!(": key {key} is not known; write metadata"));
     };
     let key = near(metadata.as_object()?, "name")?;
     Some(format!(": key metadata.{key} is not known; write name"))

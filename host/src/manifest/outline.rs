@@ -65,7 +65,7 @@ impl<'de> Visitor<'de> for ItemVisitor {
     fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Item, A::Error> {
         let mut head = Map::with_capacity(KEYS_OF_MOST);
         while let Some(key) = access.next_key::<String>()? {
-            if !HEAD.contains(&key.as_str()) && is_passed_on(&head) {
+            if is_passed_on(&head, &key) {
                 return Outline::go_on(head, key, access).map(Item::Outline);
             }
             let Tree(value) = access.next_value()?;
@@ -109,8 +109,11 @@ const HEAD: [&str; 3] = ["apiVersion", "kind", "metadata"];
 /// `apiVersion`, `kind`, `metadata`, `spec`, `status`.
 const KEYS_OF_MOST: usize = 5;
 
-/// Whether the object has a name, and is neither a list nor of a kind that the host reads.
-fn is_passed_on(head: &Map<String, Value>) -> bool {
+/// Whether the object has a name, and is neither a list nor of a kind that the host reads, as is known before the value of `key`.
+pub(super) fn is_passed_on(head: &Map<String, Value>, key: &str) -> bool {
+    if HEAD.contains(&key) {
+        return false;
+    }
     let text = |key: &str| head.get(key).and_then(Value::as_str);
     let (Some(api_version), Some(kind)) = (text("apiVersion"), text("kind")) else {
         return false;
@@ -126,7 +129,7 @@ fn is_passed_on(head: &Map<String, Value>) -> bool {
 
 impl Outline {
     /// Reads the rest of an object, from the value of `key` on.
-    fn go_on<'de, A: MapAccess<'de>>(
+    pub(super) fn go_on<'de, A: MapAccess<'de>>(
         mut head: Map<String, Value>,
         key: String,
         mut access: A,

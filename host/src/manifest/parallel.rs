@@ -1,4 +1,5 @@
-//! The same pure function for many parts of the input, on all processors. The order of the results is that of the parts.
+//! The same pure function for many parts of the input, on all processors, and one on a stack that is deep enough. The order of the
+//! results is that of the parts.
 
 use std::num::NonZero;
 use std::sync::{Mutex, PoisonError};
@@ -53,6 +54,23 @@ pub(super) fn map<T: Send, R: Send>(
                 }
             };
         running.into_iter().flat_map(finish).collect()
+    })
+}
+
+/// Calls a function where the stack is deep enough for it, whoever asks.
+pub(super) fn on_deep_stack<R: Send>(work: impl Fn() -> R + Sync) -> R {
+    let work = &work;
+    thread::scope(|scope| {
+        let thread = thread::Builder::new()
+            .stack_size(STACK_BYTES)
+            .spawn_scoped(scope, work);
+        match thread {
+            Ok(thread) => thread
+                .join()
+                .unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
+            // No more threads to be had.
+            Err(_) => work(),
+        }
     })
 }
 

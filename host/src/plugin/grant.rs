@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::nearest::nearest;
 use crate::plugin::Description;
 
 /// Kinds that a plugin may read and write, for example `ResourceClaim.resource.k8s.io`.
@@ -44,9 +45,7 @@ impl Grant {
         let slip = |does: &str, granted: &Option<BTreeSet<String>>, declared: BTreeSet<&str>| {
             let mut granted = granted.iter().flatten();
             let kind = granted.find(|kind| !declared.contains(kind.as_str()))?;
-            let mut nearest: Vec<&str> = declared.into_iter().collect();
-            nearest.sort_by_key(|name| distance(name, kind));
-            nearest.truncate(NEAREST);
+            let nearest = nearest(kind, declared, |name| name, NEAREST);
             let known = match nearest.is_empty() {
                 true => format!("it {does}s nothing"),
                 false => format!("the nearest names are {}", nearest.join(", ")),
@@ -73,22 +72,6 @@ fn written<'a>(plugins: impl IntoIterator<Item = &'a Description>) -> BTreeSet<&
     let accesses = plugins.into_iter().flat_map(|plugin| &plugin.accesses);
     let written = accesses.filter(|access| !access.verbs.is_empty());
     written.map(|access| access.kind.as_str()).collect()
-}
-
-/// Letters to insert, delete or replace (Levenshtein).
-fn distance(one: &str, other: &str) -> usize {
-    let other: Vec<char> = other.chars().take(200).collect();
-    let mut row: Vec<usize> = (0..=other.len()).collect();
-    for letter in one.chars().take(200) {
-        let mut diagonal = row[0];
-        row[0] += 1;
-        for (column, &against) in other.iter().enumerate() {
-            let replaced = diagonal + usize::from(letter != against);
-            diagonal = row[column + 1];
-            row[column + 1] = replaced.min(diagonal + 1).min(row[column] + 1);
-        }
-    }
-    row[other.len()]
 }
 
 #[cfg(test)]
@@ -179,9 +162,5 @@ mod tests {
             writes.undeclared([&reader]).as_deref(),
             Some("the plugin does not declare that it may write \"Node\"; it writes nothing")
         );
-        // Insert, delete, replace.
-        for (one, other, letters) in [("", "abc", 3), ("abc", "bc", 1), ("Pod", "Node", 2)] {
-            assert_eq!(distance(one, other), letters, "{one} {other}");
-        }
     }
 }

@@ -18,12 +18,14 @@ impl cluster::Host for State {
         self.host_call(|state| {
             let kind = state.shared.description.readable(&kind)?;
             let page = lock(&state.services).changes(&kind, since);
-            state.reading.hand_out(Stream::Objects(kind), page.until);
+            let (objects, bytes) = size_of(&page.changes);
+            if state.reading.hand_out(Stream::Objects(kind), page.until) {
+                state.grant_time_to_read(bytes);
+            }
             let counters = &state.shared.counters;
             if page.changes.is_empty() {
                 return Ok(convert::page(page));
             }
-            let (objects, bytes) = size_of(&page.changes);
             counters.objects_in(objects, bytes);
             Ok(counters.converting(|| convert::page(page)))
         })

@@ -3,8 +3,8 @@
 
 use std::time::Instant;
 
-use wasmtime::Store;
 use wasmtime::component::InstancePre;
+use wasmtime::{Store, UpdateDeadline};
 
 use super::contract::exports::{advice, enqueue, explain, lifecycle, scheduling, waiting};
 use super::engine::ticks;
@@ -140,6 +140,13 @@ pub(super) fn new_store(
 ) -> Store<State> {
     let mut store = Store::new(engine, State::new(shared, services));
     store.limiter(|state| &mut state.growth);
+    // The engine interrupts where the call was to end when it began; what it has read since may have moved that.
+    store.epoch_deadline_callback(|store| {
+        Ok(match store.data().ticks_left() {
+            0 => UpdateDeadline::Interrupt,
+            left => UpdateDeadline::Continue(left),
+        })
+    });
     begin(&mut store, call);
     store
 }

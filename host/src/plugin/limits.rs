@@ -25,6 +25,8 @@ pub struct Limits {
     pub call_milliseconds: u64,
     /// What each node of a batch adds to it, in microseconds.
     pub node_microseconds: u64,
+    /// What each KiB of objects that the instance had not read before adds to it, in microseconds: the first call reads the whole cluster.
+    pub read_microseconds: u64,
     /// Bytes of the statuses, or of the plan, that a call returns.
     pub output_bytes: usize,
     /// Entries of a list that a call returns: statuses with their reasons, nodes, events, findings.
@@ -48,6 +50,7 @@ impl Default for Limits {
             start_milliseconds: 20_000,
             call_milliseconds: 10_000,
             node_microseconds: 1_000,
+            read_microseconds: 200,
             // A plan holds a claim with its configuration, and the API server takes objects of more than a megabyte.
             output_bytes: 16 << 20,
             results: 100_000,

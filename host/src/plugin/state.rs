@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use super::engine::TickClock;
+use super::engine::{TickClock, ticks};
 use super::limits::{Growth, Limits};
 use super::output::Output;
 use super::stats::{Alive, Counters};
@@ -77,20 +77,28 @@ struct Followed {
     held: Option<Revision>,
     /// In the running call.
     handed_out: Option<Revision>,
+    /// The same, ever: reading something again changes nothing here.
+    furthest: Revision,
 }
 
 impl Reading {
-    /// Notes the end of a page that the running call got.
-    pub fn hand_out(&mut self, stream: Stream, until: Revision) {
-        let handed_out = Some(until);
-        match self.0.iter_mut().find(|known| known.stream == stream) {
-            Some(known) => known.handed_out = handed_out,
-            None => self.0.push(Followed {
+    /// Notes the end of a page that the running call got, and says whether the instance never came that far before.
+    pub fn hand_out(&mut self, stream: Stream, until: Revision) -> bool {
+        let known = self.0.iter().position(|known| known.stream == stream);
+        let index = known.unwrap_or_else(|| {
+            self.0.push(Followed {
                 stream,
                 held: None,
-                handed_out,
-            }),
-        }
+                handed_out: None,
+                furthest: 0,
+            });
+            self.0.len() - 1
+        });
+        let followed = &mut self.0[index];
+        followed.handed_out = Some(until);
+        let before = followed.furthest;
+        followed.furthest = until.max(before);
+        before < until
     }
 
     fn begin_call(&mut self) {
@@ -201,6 +209,18 @@ impl State {
     pub fn end_call(&mut self) {
         self.reading.end_call();
         self.flush_output();
+    }
+
+    /// The running call was given objects of so many bytes which its instance had not read before.
+    pub fn grant_time_to_read(&mut self, bytes: usize) {
+        let kibibytes = bytes.div_ceil(1 << 10) as u64;
+        let microseconds = kibibytes.saturating_mul(self.shared.limits.read_microseconds);
+        self.deadline = self.deadline.saturating_add(ticks(microseconds));
+    }
+
+    /// Ticks that are left of the running stretch.
+    pub fn ticks_left(&self) -> u64 {
+        self.deadline.saturating_sub(self.shared.clock.now())
     }
 
     /// Performs an imported call that counts.

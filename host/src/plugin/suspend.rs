@@ -173,8 +173,7 @@ fn suspend<'a, R>(
 ) -> Suspended<'a, R> {
     Box::new(async move {
         if store.data().phase == Phase::Binding {
-            let now = store.data().shared.clock.now();
-            let left = store.data().deadline.saturating_sub(now);
+            let left = store.data().ticks_left();
             *store
                 .data()
                 .announcement

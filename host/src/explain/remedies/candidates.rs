@@ -4,7 +4,7 @@
 use crate::explain::NodeAnswer;
 use crate::explain::document::{Claim, Document, Reason, Request, Taint};
 use crate::filters::{Obstacle, amount};
-use crate::lint::meant;
+use crate::nearest::meant;
 use crate::object::Object;
 use crate::stand_ins::change::{Change, Objects, Specified};
 

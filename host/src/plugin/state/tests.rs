@@ -101,6 +101,18 @@ const NOTHING_NEW: Newest = Newest {
 };
 
 #[test]
+fn what_is_handed_out_again_is_not_new() {
+    let mut reading = held(4);
+    reading.begin_call();
+    assert!(!reading.hand_out(nodes(), 4));
+    assert!(reading.hand_out(nodes(), 5));
+    assert!(!reading.hand_out(nodes(), 5));
+    assert!(!reading.hand_out(nodes(), 3));
+    assert!(!reading.hand_out(nodes(), 5));
+    assert!(reading.hand_out(Stream::Objects(Kind::new("Pod")), 3));
+}
+
+#[test]
 fn up_to_date_is_known_without_asking() {
     let mut services = NOTHING_NEW;
     assert_eq!(held(9).behind(9, &mut services), None);

@@ -2,8 +2,7 @@
 //! What can be tried is in [`crate::explain::remedies`].
 
 use crate::explain::document::{Claim, Hint, Reason, Request};
-use crate::explain::target::distance;
-use crate::lint::meant;
+use crate::nearest::{meant, remoteness};
 
 use super::phrase::some_of;
 use super::reasons::{attribute, class_of, names, shown};
@@ -164,7 +163,7 @@ pub fn closeness(reason: &Reason) -> usize {
     let bare = |text: &str| text.trim_matches(['"', '\'']).to_owned();
     let distances = near.filter_map(|hint| {
         let value = hint.nearest.first()?;
-        Some(distance(&bare(&hint.name), &bare(value)))
+        Some(remoteness(&bare(&hint.name), &bare(value)))
     });
     distances.min().unwrap_or(usize::MAX)
 }

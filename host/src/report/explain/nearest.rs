@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::cluster::Cluster;
 use crate::explain::NodeAnswer;
 use crate::explain::remedies::{Remedy, Verdict as Tried, Ways};
-use crate::lint::meant;
+use crate::nearest::meant;
 use crate::object::Kind;
 use crate::report::Verdict;
 use crate::stand_ins::schema::{CLAIM, CLAIM_TEMPLATE};

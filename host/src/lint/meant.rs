@@ -1,7 +1,6 @@
-//! Names that somebody may have meant: fields, kinds, groups, values, and quantities with other suffixes.
+//! What somebody may have meant by a field of another name, or by a quantity with another suffix.
 
-/// Longer texts are no slips, and comparing them is quadratic.
-const LONGEST: usize = 64;
+use crate::nearest::distance;
 
 /// Names under which people know a field.
 const OTHER_NAMES: [(&str, &str); 3] = [
@@ -9,39 +8,6 @@ const OTHER_NAMES: [(&str, &str); 3] = [
     ("toleration", "tolerations"),
     ("scheduler", "schedulerName"),
 ];
-
-/// Edit distance without regard to case, with two neighbours exchanged as one edit.
-pub(super) fn distance(a: &str, b: &str) -> usize {
-    if a.len() > LONGEST || b.len() > LONGEST {
-        return usize::MAX;
-    }
-    let (a, b) = (a.to_ascii_lowercase(), b.to_ascii_lowercase());
-    let (a, b) = (a.as_bytes(), b.as_bytes());
-    let mut before = vec![0; b.len() + 1];
-    let mut last = before.clone();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for i in 1..=a.len() {
-        std::mem::swap(&mut before, &mut last);
-        std::mem::swap(&mut last, &mut row);
-        row[0] = i;
-        for j in 1..=b.len() {
-            let differ = usize::from(a[i - 1] != b[j - 1]);
-            row[j] = (last[j - 1] + differ).min(last[j] + 1).min(row[j - 1] + 1);
-            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
-                row[j] = row[j].min(before[j - 2] + 1);
-            }
-        }
-    }
-    row[b.len()]
-}
-
-/// The candidate that was most likely meant: at most a third of the name is wrong.
-pub(crate) fn meant<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let measured = candidates.map(|candidate| (distance(name, candidate), candidate));
-    let (distance, nearest) = measured.min()?;
-    let longest = name.len().max(nearest.len());
-    (distance != usize::MAX && distance * 3 <= longest).then_some(nearest)
-}
 
 /// The field that was meant: a letter or two are wrong, or the one is the beginning of the other.
 pub(super) fn field_meant<'a>(
