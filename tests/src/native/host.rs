@@ -76,8 +76,7 @@ impl guest::Host for NativeHost {
         kind: &str,
         since: guest::Revision,
     ) -> Result<guest::Page<guest::Change>, guest::ApiError> {
-        let kind = Kind::new(kind);
-        self.description.check_read(&kind).map_err(to_guest_error)?;
+        let kind = self.description.readable(kind).map_err(to_guest_error)?;
         let page = self.with(|services| services.changes(&kind, since));
         let changes = page.changes.into_iter().map(|change| match change {
             contract::Change::Put(entry) => guest::Change::Put {
@@ -160,8 +159,7 @@ impl guest::Host for NativeHost {
         name: &str,
     ) -> Result<guest::Object, guest::ApiError> {
         self.suspend(Suspension::State("get"));
-        let kind = Kind::new(kind);
-        self.description.check_read(&kind).map_err(to_guest_error)?;
+        let kind = self.description.readable(kind).map_err(to_guest_error)?;
         self.with(|services| services.get(&kind, namespace, name))
             .map(|entry| to_guest(&entry.object))
             .map_err(to_guest_error)
