@@ -85,10 +85,13 @@ pub(super) fn check(
             true => "apiVersion",
             false => problem.path.as_str(),
         };
-        // Whether the cluster has a feature on is not known here.
-        match problem.gate {
-            Some(_) => about.warning(path, message, remedy),
-            None => about.error(path, message, remedy),
+        // Whether the cluster has a feature on is not known, if nobody says so.
+        match problem
+            .gate
+            .is_some_and(|gate| !profile.is_switched_off(gate))
+        {
+            true => about.warning(path, message, remedy),
+            false => about.error(path, message, remedy),
         }
     }
 }
