@@ -225,11 +225,11 @@ fn a_claim_that_can_never_be_allocated_is_an_error() {
         "resourceClaimTemplateName: other",
     );
     assert_eq!(severity(&unused), "warning");
-    // The driver publishes nothing here.
+    // The driver publishes nothing here, and the class is for another one.
     let absent = with(
         "device.driver == \"nic.other.org\" && device.attributes[\"nic.other.org\"].model == \"huge\"",
     );
-    assert_eq!(severity(&absent), "warning");
+    assert_eq!(severity(&absent), "error");
 }
 
 /// A claim that holds its devices, and alternatives of which another may do.
