@@ -132,6 +132,12 @@ impl Profile {
             .unwrap_or_else(|| feature.default_in(self.minor))
     }
 
+    /// Whether somebody said that the gate of this name is off; by default it may only not be known.
+    pub fn is_switched_off(&self, gate: &str) -> bool {
+        let mut set = self.features.iter();
+        set.any(|(feature, on)| feature.name() == gate && !on)
+    }
+
     /// Minor version of Kubernetes, for the CEL libraries, which grow with each.
     pub fn minor(&self) -> u32 {
         self.minor

@@ -11,6 +11,7 @@ mod core;
 mod expressions;
 mod innocent;
 mod limits;
+mod mutations;
 mod one_bad_object;
 mod paths;
 mod policies;

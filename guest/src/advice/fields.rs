@@ -51,12 +51,8 @@ pub(super) fn check(
     served(&object.id.kind, version, profile, &mut about);
     // The reader complains about some of these keys too.
     let told = |problem: &&Problem| {
-        let is_misspelt = |stray: &Stray| match stray.belongs {
-            Belongs::Spelled(right, _) => problem.message.contains(right),
-            _ => false,
-        };
         problem.message.starts_with("unknown field")
-            || strays.iter().any(is_misspelt)
+            || strays.iter().any(|stray| misses(problem, stray))
             || strays.iter().any(|stray| {
                 stray.path == problem.path || target(stray).as_ref() == Some(&problem.path)
             })
@@ -85,11 +81,22 @@ pub(super) fn check(
             true => "apiVersion",
             false => problem.path.as_str(),
         };
-        // Whether the cluster has a feature on is not known here.
-        match problem.gate {
-            Some(_) => about.warning(path, message, remedy),
-            None => about.error(path, message, remedy),
+        // Whether the cluster has a feature on is not known, if nobody says so.
+        match problem
+            .gate
+            .is_some_and(|gate| !profile.is_switched_off(gate))
+        {
+            true => about.warning(path, message, remedy),
+            false => about.error(path, message, remedy),
         }
+    }
+}
+
+/// Whether a complaint asks for a field that is there, misspelt.
+fn misses(problem: &Problem, stray: &Stray) -> bool {
+    match stray.belongs {
+        Belongs::Spelled(right, _) => problem.message.contains(right),
+        _ => false,
     }
 }
 

@@ -23,45 +23,78 @@ const OF_SLICES: [&str; 11] = [
     "the request is for ",
 ];
 
-/// Removes what follows from objects that could not be used, from keys that are misspelled or misplaced, and from scalars
-/// that `kubectl` reads otherwise.
-pub(super) fn remove(findings: &mut Vec<Finding>, broken: &[ObjectError]) {
-    let names: BTreeSet<String> = broken
-        .iter()
-        .filter(|error| !error.object.name.is_empty())
-        .flat_map(|error| {
+/// Objects that could not be used as what was meant: they may be what others miss.
+struct Unusable {
+    /// Alone, and behind their namespace.
+    names: BTreeSet<String>,
+    /// Something cannot be read at all: any object may stand there.
+    is_any: bool,
+    /// Kinds of objects whose name is not known.
+    nameless: BTreeSet<String>,
+    /// Kind and name of what stands in another namespace than was meant.
+    misplaced: BTreeSet<[String; 2]>,
+    has_slices: bool,
+}
+
+impl Unusable {
+    fn of(findings: &[Finding], broken: &[ObjectError]) -> Self {
+        let named = broken.iter().filter(|error| !error.object.name.is_empty());
+        let names = named.flat_map(|error| {
             let subject = Subject::of(&error.object);
             let full = format!("{}/{}", subject.namespace, subject.name);
             [subject.name, full]
-        })
-        .collect();
-    // Any object may stand in what cannot be read, and any of a kind may be the one without a name.
-    let hides_all = broken.iter().any(|error| {
-        error.object.kind.as_str().is_empty() || error.message.contains(" cannot be read ")
-    });
-    let of_metadata = findings.iter().filter(|finding| {
-        let is_name = finding
-            .path
-            .strip_prefix("metadata.name")
-            .is_some_and(str::is_empty);
-        is_name && finding.severity == Severity::Error
-    });
-    let unnamed = of_metadata.map(|finding| finding.object.kind.clone());
-    let nameless = broken.iter().filter(|error| error.object.name.is_empty());
-    let nameless = nameless.map(|error| error.object.kind.short().to_owned());
-    let nameless: BTreeSet<String> = nameless.chain(unnamed).collect();
-    // What stands in another namespace than was meant.
-    let misplaced: BTreeSet<[String; 2]> = findings
-        .iter()
-        .filter(|finding| {
+        });
+        let is_any = broken.iter().any(|error| {
+            error.object.kind.as_str().is_empty() || error.message.contains(" cannot be read ")
+        });
+        let is_name = |finding: &&Finding| {
+            finding.path == "metadata.name" && finding.severity == Severity::Error
+        };
+        let unnamed = findings.iter().filter(is_name);
+        let unnamed = unnamed.map(|finding| finding.object.kind.clone());
+        let nameless = broken.iter().filter(|error| error.object.name.is_empty());
+        let nameless = nameless.map(|error| error.object.kind.short().to_owned());
+        let is_namespace = |finding: &&Finding| {
             let key = finding.path.strip_prefix("metadata.");
-            key.is_some_and(|key| {
-                meant(key, ["namespace"].into_iter()).is_some()
-                    || key.eq_ignore_ascii_case("namespace")
-            })
-        })
-        .map(|finding| [finding.object.kind.clone(), finding.object.name.clone()])
-        .collect();
+            key.is_some_and(|key| meant(key, std::iter::once("namespace")).is_some())
+        };
+        let misplaced = findings.iter().filter(is_namespace);
+        Self {
+            names: names.collect(),
+            is_any,
+            nameless: nameless.chain(unnamed).collect(),
+            misplaced: misplaced
+                .map(|finding| [finding.object.kind.clone(), finding.object.name.clone()])
+                .collect(),
+            has_slices: broken
+                .iter()
+                .any(|error| error.object.kind.short() == "ResourceSlice"),
+        }
+    }
+
+    /// Whether a finding says that something is not there which one of these may be.
+    fn explains(&self, finding: &Finding) -> bool {
+        let is_missing = missing(&finding.message).is_some_and(|(kind, name)| {
+            let short = name.rsplit('/').next().unwrap_or(name);
+            self.names.contains(name)
+                || self.is_any
+                || self.nameless.contains(kind)
+                || self
+                    .misplaced
+                    .contains(&[kind.to_owned(), short.to_owned()])
+        });
+        let is_of_slices = || {
+            let mut parts = OF_SLICES.iter();
+            parts.any(|part| finding.message.contains(part))
+        };
+        is_missing || (self.has_slices || self.is_any) && is_of_slices()
+    }
+}
+
+/// Removes what follows from objects that could not be used, from keys that are misspelled or misplaced, and from scalars
+/// that `kubectl` reads otherwise.
+pub(super) fn remove(findings: &mut Vec<Finding>, broken: &[ObjectError]) {
+    let unusable = Unusable::of(findings, broken);
     let misspelled = subjects(findings, |finding| {
         finding.severity == Severity::Error
             && finding.path.contains("ontainers[")
@@ -95,18 +128,8 @@ pub(super) fn remove(findings: &mut Vec<Finding>, broken: &[ObjectError]) {
     let templates = subjects(findings, |finding| {
         finding.severity == Severity::Error && finding.path.contains("emplate.")
     });
-    let lacks_slices = broken
-        .iter()
-        .any(|error| error.object.kind.short() == "ResourceSlice");
     findings.retain(|finding| {
         let says = |beginning: &str| finding.message.starts_with(beginning);
-        let is_broken = missing(&finding.message).is_some_and(|(kind, name)| {
-            let short = name.rsplit('/').next().unwrap_or(name);
-            names.contains(name)
-                || hides_all
-                || nameless.contains(kind)
-                || misplaced.contains(&[kind.to_owned(), short.to_owned()])
-        });
         let is_unused = says("no container uses the claim");
         let is_incomplete = says("the entry names neither a claim nor a template");
         let is_unnamed = says("the entry has no name") && {
@@ -124,10 +147,7 @@ pub(super) fn remove(findings: &mut Vec<Finding>, broken: &[ObjectError]) {
             && scalars
                 .get(&finding.object)
                 .is_some_and(|seen| seen.contains(&finding.path));
-        let is_of_slices = (lacks_slices || hides_all)
-            && OF_SLICES.iter().any(|part| finding.message.contains(part));
-        !(is_broken
-            || is_of_slices
+        !(unusable.explains(finding)
             || is_unnamed
             || is_of_list && without_claims.contains(&finding.object)
             || is_of_key && without_template.contains(&finding.object)

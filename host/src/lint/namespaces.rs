@@ -10,14 +10,11 @@ use super::{Finding, Subject};
 use crate::manifest::Input;
 use crate::object::{Kind, Object};
 use crate::plugin::Severity;
-use crate::stand_ins::schema::{CLAIM, CLAIM_TEMPLATE};
+use crate::stand_ins::schema::{CLAIM, CLAIM_TEMPLATE, GROUP};
 
 const NAMESPACE: &str = "Namespace";
-/// Must be `true`; the second one in 1.33 only.
-const LABELS: [&str; 2] = [
-    "resource.kubernetes.io/admin-access",
-    "resource.k8s.io/admin-access",
-];
+/// Must be `true`.
+const LABEL: &str = "resource.kubernetes.io/admin-access";
 
 /// Namespaces of the input, and whether claims in them may have admin access.
 #[derive(Debug, Default)]
@@ -37,8 +34,10 @@ impl Namespaces {
         for (object, origin) in objects.into_iter().zip(origins) {
             if Self::is_wanted(&object.id().kind) {
                 let labels = object.metadata().get("labels");
+                // In 1.33 the label was of the group.
+                let old = format!("{GROUP}/admin-access");
                 let is_true = |label: &str| labels.is_some_and(|labels| labels[label] == "true");
-                let may = LABELS.iter().any(|label| is_true(label));
+                let may = is_true(LABEL) || is_true(&old);
                 namespaces.0.insert(object.id().name.to_string(), may);
             } else {
                 input.objects.push(object);
@@ -73,7 +72,7 @@ impl Namespaces {
             };
             let message = format!(
                 "the namespace {} lacks the label {}: \"true\", without which no claim in it may have adminAccess; add it, or ask in a namespace that has it",
-                subject.namespace, LABELS[0]
+                subject.namespace, LABEL
             );
             let paths = admin_requests(object.value(), root);
             findings.extend(

@@ -159,9 +159,14 @@ fn wrong_version(
     {
         return None;
     }
+    // Of several that are as near, nobody knows which was meant.
+    let same = |known: &&String| split(known).1.eq_ignore_ascii_case(version);
+    let write = match versions.iter().find(same) {
+        Some(same) => same.clone(),
+        None => format!("one of {}", versions.join(", ")),
+    };
     Some(format!(
-        "apiVersion {api_version:?} is not a version of {kind}; write one of {}",
-        versions.join(", ")
+        "apiVersion {api_version:?} is not a version of {kind}; write {write}"
     ))
 }
 

@@ -210,22 +210,26 @@ fn a_claim_that_can_never_be_allocated_is_an_error() {
         "    generation: 2\n    resourceSliceCount: 2\n",
     );
     assert_eq!(severity(&incomplete), "warning");
-    // What the slice says cannot be known.
-    let unreadable = format!(
-        "{input}---\napiVersion: resource.k8s.io/v1\nkind: ResourceSlice\nmetadata: {{name: bad}}\nspec: {{driver: d}}\n"
-    );
-    assert_eq!(severity(&unreadable), "warning");
+    // What the slice says cannot be known; another driver's is not in question.
+    let with_bad = |driver: &str| {
+        format!(
+            "{input}---\napiVersion: resource.k8s.io/v1\nkind: ResourceSlice\nmetadata: {{name: bad}}\nspec: {{driver: {driver}, devices: 7}}\n"
+        )
+    };
+    assert_eq!(severity(&with_bad("d")), "error");
+    let found = lint(&with_bad("gpu.example.com"), &[]);
+    assert!(!found.iter().any(|found| found.path == PATH), "{found:#?}");
     // No pod wants it.
     let unused = input.replace(
         "resourceClaimTemplateName: pair",
         "resourceClaimTemplateName: other",
     );
     assert_eq!(severity(&unused), "warning");
-    // The driver publishes nothing here.
+    // The driver publishes nothing here, and the class is for another one.
     let absent = with(
         "device.driver == \"nic.other.org\" && device.attributes[\"nic.other.org\"].model == \"huge\"",
     );
-    assert_eq!(severity(&absent), "warning");
+    assert_eq!(severity(&absent), "error");
 }
 
 /// A claim that holds its devices, and alternatives of which another may do.

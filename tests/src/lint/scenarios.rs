@@ -11,9 +11,8 @@ use crate::scenarios::shared_folder;
 
 /// Scenarios with an error that `expected.yaml` tells in other words: something that pods need is missing, or no published
 /// device is what a claim asks for.
-const LACKING: [&str; 4] = [
+const LACKING: [&str; 3] = [
     "example-class-missing",
-    "example-claim-not-created-yet",
     "intel-one-flex",
     "nvidia-cel-nomatch",
 ];

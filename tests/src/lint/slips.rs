@@ -298,7 +298,7 @@ const CONTENT: &[Slip] = &[
         ["          count: 1\n", "          count: 33\n"],
         [TEMPLATE, "spec.spec.devices.requests[0].exactly.count"],
         "error",
-        ["33 devices, at most 32 are allowed", "split it"],
+        ["33 devices, at most 32 are allowed", "ask for fewer"],
     ),
     slip(
         [
@@ -360,7 +360,7 @@ const CONTENT: &[Slip] = &[
             "matchAttribute: gpu.exmaple.com/numa",
         ],
         [TEMPLATE, "spec.spec.devices.constraints[0].matchAttribute"],
-        "warning",
+        "error",
         [
             "the domain \"gpu.exmaple.com\" is unknown",
             "did you mean the domain \"gpu.example.com\"?",
@@ -577,7 +577,7 @@ const DEVICES: &[Slip] = &[
             "  sharedCounters:\n  - name: other\n    counters: {x: {value: \"1\"}}\n  devices:\n  - name: gpu-0\n    attributes:\n      model:\n        string: large\n    consumes",
         ],
         [N2, "spec.sharedCounters"],
-        "error",
+        "warning",
         ["either devices or shared counters", "a slice of their own"],
     ),
     slip(

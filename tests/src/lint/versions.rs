@@ -53,7 +53,7 @@ fn the_nearest_is_named() {
             "resource.k8s.io/v1beta3",
             "ResourceClaim",
             "apiVersion",
-            "write resource.k8s.io/v1beta",
+            "write one of resource.k8s.io/v1",
         ),
         (
             "v1",
