@@ -40,6 +40,7 @@ pub(crate) mod survey;
 
 pub use inventory::Inventory;
 use lists::Lists;
+pub(crate) use names::FixedHasher;
 pub use observer::{Observer, Progress, Watcher};
 use pools::NodePools;
 pub use requests::ClassLookup;

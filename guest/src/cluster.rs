@@ -84,13 +84,46 @@ impl View {
 
     /// Reads everything that is new. The error is an API error text: a kind that may not be read.
     pub fn catch_up(&mut self, host: &dyn Host, profile: &Profile) -> Result<(), String> {
+        self.reading(|view, read| {
+            view.read_nodes_and_devices(host, profile, read)?;
+            view.read_claims_and_classes(host, profile, read)?;
+            if profile.enabled(Feature::DraControlPlaneController) {
+                let contexts = &mut read.contexts;
+                follow(
+                    host,
+                    kinds::POD_SCHEDULING_CONTEXT,
+                    contexts,
+                    view,
+                    |view, step| {
+                        view.apply_context(step);
+                    },
+                )?;
+            }
+            view.follow_in_flight(host, profile, &mut read.in_flight);
+            Ok(())
+        })
+    }
+
+    /// The same for what has to be known where no node is looked at: each stream that is asked costs a call of the host.
+    pub fn catch_up_with_claims(
+        &mut self,
+        host: &dyn Host,
+        profile: &Profile,
+    ) -> Result<(), String> {
+        self.reading(|view, read| view.read_claims_and_classes(host, profile, read))
+    }
+
+    fn reading(
+        &mut self,
+        read_streams: impl FnOnce(&mut Self, &mut Revisions) -> Result<(), String>,
+    ) -> Result<(), String> {
         let mut read = std::mem::take(&mut self.read);
-        let outcome = self.read_streams(host, profile, &mut read);
+        let outcome = read_streams(self, &mut read);
         self.read = read;
         outcome
     }
 
-    fn read_streams(
+    fn read_nodes_and_devices(
         &mut self,
         host: &dyn Host,
         profile: &Profile,
@@ -99,13 +132,6 @@ impl View {
         follow(host, kinds::NODE, &mut read.nodes, self, |view, step| {
             view.apply_node(step)
         })?;
-        follow(
-            host,
-            kinds::DEVICE_CLASS,
-            &mut read.classes,
-            self,
-            |view, step| view.apply_class(step, profile),
-        )?;
         follow(
             host,
             kinds::RESOURCE_SLICE,
@@ -119,6 +145,21 @@ impl View {
             &mut read.taint_rules,
             self,
             |view, step| view.apply_taint_rule(step, profile),
+        )
+    }
+
+    fn read_claims_and_classes(
+        &mut self,
+        host: &dyn Host,
+        profile: &Profile,
+        read: &mut Revisions,
+    ) -> Result<(), String> {
+        follow(
+            host,
+            kinds::DEVICE_CLASS,
+            &mut read.classes,
+            self,
+            |view, step| view.apply_class(step, profile),
         )?;
         follow(
             host,
@@ -126,20 +167,7 @@ impl View {
             &mut read.claims,
             self,
             |view, step| view.apply_claim(host, step, profile),
-        )?;
-        if profile.enabled(Feature::DraControlPlaneController) {
-            follow(
-                host,
-                kinds::POD_SCHEDULING_CONTEXT,
-                &mut read.contexts,
-                self,
-                |view, step| {
-                    view.apply_context(step);
-                },
-            )?;
-        }
-        self.follow_in_flight(host, profile, &mut read.in_flight);
-        Ok(())
+        )
     }
 
     fn apply_node(&mut self, step: Step) {

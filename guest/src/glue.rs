@@ -33,6 +33,10 @@ fn with_plugin<R>(call: impl FnOnce(&mut Plugin, &dyn Host) -> R) -> R {
     PLUGIN.with(|plugin| call(&mut plugin.borrow_mut(), &Imports))
 }
 
+/// Of the instance's memory, which has one thread.
+#[global_allocator]
+static ALLOCATOR: talc::wasm::WasmDynamicTalc = talc::wasm::new_wasm_dynamic_allocator();
+
 /// The component.
 struct Component;
 

@@ -250,7 +250,8 @@ impl Plugin {
         if !self.instance.is_enabled() {
             return Status::success();
         }
-        match self.prepare(host, pod) {
+        let caught_up = self.catch_up_with_claims(host).map_err(Status::error);
+        match caught_up.and_then(|()| self.read_pod(pod)) {
             Ok(pod) => pre_enqueue::pre_enqueue(&self.instance, host, &pod),
             Err(status) => status,
         }
@@ -297,7 +298,7 @@ impl Plugin {
 
     /// Asks about one pod after another whether an event helps it.
     fn hinting(&mut self, host: &dyn Host, event: &Event) -> impl Fn(&Pod) -> Result<Hint, String> {
-        let caught_up = self.catch_up(host);
+        let caught_up = self.catch_up_with_claims(host);
         let this = &*self;
         let profile = this.instance.profile();
         let event = caught_up.and_then(|()| hints::Decoded::new(event, profile));
@@ -472,6 +473,10 @@ impl Plugin {
 
     fn prepare(&mut self, host: &dyn Host, pod: &Object) -> Result<Pod, Status> {
         self.catch_up(host).map_err(Status::error)?;
+        self.read_pod(pod)
+    }
+
+    fn read_pod(&self, pod: &Object) -> Result<Pod, Status> {
         let invalid = |text: String| Status::new(Code::InvalidObject, text);
         if self.instance.profile().classes_offer_extended_resources()
             && let Some((resource, class)) =
@@ -487,11 +492,22 @@ impl Plugin {
     }
 
     fn catch_up(&mut self, host: &dyn Host) -> Result<(), String> {
+        self.forget();
         let Instance { config, view } = &mut self.instance;
-        // A cycle that lives has numbers of expressions.
+        view.catch_up(host, &config.profile)
+    }
+
+    fn catch_up_with_claims(&mut self, host: &dyn Host) -> Result<(), String> {
+        self.forget();
+        let Instance { config, view } = &mut self.instance;
+        view.catch_up_with_claims(host, &config.profile)
+    }
+
+    /// Without caches each call starts with nothing, unless a cycle lives, which has numbers of expressions.
+    fn forget(&mut self) {
+        let Instance { config, view } = &mut self.instance;
         if !config.caches && Rc::strong_count(&self.alive) == 1 {
             *view = View::new(config);
         }
-        view.catch_up(host, &config.profile)
     }
 }

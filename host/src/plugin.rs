@@ -135,15 +135,12 @@ impl Description {
         self.points.iter().any(|point| point == name)
     }
 
-    /// Refuses a kind that was not declared as read.
-    pub fn check_read(&self, kind: &Kind) -> Result<(), ApiError> {
-        match self
-            .accesses
-            .iter()
-            .any(|access| access.kind == *kind && access.read)
-        {
-            true => Ok(()),
-            false => Err(self.forbidden(format!("read {kind}"))),
+    /// The kind with this text. Refuses one that was not declared as read.
+    pub fn readable(&self, kind: &str) -> Result<Kind, ApiError> {
+        let mut read = self.accesses.iter().filter(|access| access.read);
+        match read.find(|access| access.kind.as_str() == kind) {
+            Some(access) => Ok(access.kind.clone()),
+            None => Err(self.forbidden(format!("read {kind}"))),
         }
     }
 

@@ -3,15 +3,15 @@
 //! Two layers by claim uid: what the claim cache stores, and what is in flight. An in-flight allocation replaces the stored
 //! one, and counts only while the cache knows the claim.
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 
-use super::names::{DeviceKey, Names, PoolKey};
+use super::names::{DeviceKey, FixedHasher, Names, PoolKey};
 use crate::api::AllocationResult;
 
 /// Devices held by claims, with a count for each: several claims may name the same device.
 #[derive(Debug, Default)]
 pub(crate) struct Allocated {
-    claims: BTreeMap<Box<str>, Claim>,
+    claims: HashMap<Box<str>, Claim, FixedHasher>,
     holders: Vec<Holders>,
     /// By pool number: how many of its devices ordinary results hold.
     by_pool: Vec<u32>,

@@ -1,22 +1,23 @@
 //! Objects of one kind, by the host's slot and by name.
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 
+use crate::allocator::FixedHasher;
 use crate::host::{ObjectRef, Slot};
 
 /// Objects by slot, and by name.
 #[derive(Debug)]
 pub(super) struct Table<T> {
     slots: Vec<Option<(ObjectRef, T)>>,
-    /// By `namespace/name`: neither has a slash.
-    names: BTreeMap<Box<str>, Slot>,
+    /// By `namespace/name`: neither has a slash. Hashed, since names have long beginnings in common.
+    names: HashMap<Box<str>, Slot, FixedHasher>,
 }
 
 impl<T> Default for Table<T> {
     fn default() -> Self {
         Self {
             slots: Vec::new(),
-            names: BTreeMap::new(),
+            names: HashMap::default(),
         }
     }
 }

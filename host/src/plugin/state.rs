@@ -1,6 +1,5 @@
 //! What the host knows about one instance while it runs: the data of its store.
 
-use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
@@ -8,7 +7,7 @@ use super::engine::{TickClock, ticks};
 use super::limits::{Growth, Limits};
 use super::output::Output;
 use super::stats::{Alive, Counters};
-use crate::object::Kind;
+use crate::object::{Kind, Object};
 use crate::plugin::{Description, Fault, LogLevel, Revision, Services, SharedServices, Suspension};
 
 /// What all instances of one loaded component share.
@@ -62,7 +61,7 @@ impl Phase {
 }
 
 /// A stream that a plugin follows.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Stream {
     Objects(Kind),
     InFlight,
@@ -70,29 +69,48 @@ pub(super) enum Stream {
 
 /// How far an instance has read. A page counts as held when the call in which it was handed out has returned.
 #[derive(Debug, Default)]
-pub(super) struct Reading {
-    held: BTreeMap<Stream, Revision>,
-    handed_out: BTreeMap<Stream, Revision>,
+pub(super) struct Reading(Vec<Followed>);
+
+#[derive(Debug)]
+struct Followed {
+    stream: Stream,
+    held: Option<Revision>,
+    /// In the running call.
+    handed_out: Option<Revision>,
     /// The same, ever: reading something again changes nothing here.
-    furthest: BTreeMap<Stream, Revision>,
+    furthest: Revision,
 }
 
 impl Reading {
     /// Notes the end of a page that the running call got, and says whether the instance never came that far before.
     pub fn hand_out(&mut self, stream: Stream, until: Revision) -> bool {
-        self.handed_out.insert(stream.clone(), until);
-        let furthest = self.furthest.entry(stream).or_default();
-        let is_new = *furthest < until;
-        *furthest = until.max(*furthest);
-        is_new
+        let known = self.0.iter().position(|known| known.stream == stream);
+        let index = known.unwrap_or_else(|| {
+            self.0.push(Followed {
+                stream,
+                held: None,
+                handed_out: None,
+                furthest: 0,
+            });
+            self.0.len() - 1
+        });
+        let followed = &mut self.0[index];
+        followed.handed_out = Some(until);
+        let before = followed.furthest;
+        followed.furthest = until.max(before);
+        before < until
     }
 
     fn begin_call(&mut self) {
-        self.handed_out.clear();
+        for followed in &mut self.0 {
+            followed.handed_out = None;
+        }
     }
 
     fn end_call(&mut self) {
-        self.held.append(&mut self.handed_out);
+        for followed in &mut self.0 {
+            followed.held = followed.handed_out.take().or(followed.held);
+        }
     }
 
     /// A followed stream that shows something up to `at` which this instance has not read.
@@ -100,7 +118,11 @@ impl Reading {
     /// `until` of a page may be older than `at` though nothing is missing, so the stream itself is asked in that case. A
     /// stream that the instance never read cannot be held in an old state, and does not count.
     pub fn behind(&mut self, at: Revision, services: &mut dyn Services) -> Option<Stream> {
-        for (stream, held) in self.held.iter_mut().filter(|(_, held)| **held < at) {
+        let streams = self.0.iter_mut().filter_map(|followed| {
+            let held = followed.held.as_mut()?;
+            Some((&followed.stream, held))
+        });
+        for (stream, held) in streams.filter(|(_, held)| **held < at) {
             let (until, nothing_new) = rest(stream, *held, services);
             if !nothing_new {
                 return Some(stream.clone());
@@ -143,6 +165,8 @@ pub(super) struct State {
     pub pod: Arc<str>,
     /// Where a suspendable call says what it waits for.
     pub announcement: Arc<Mutex<Option<Suspension>>>,
+    /// What the last write returned: it mostly comes back at once, to be assumed, and need not be read again.
+    pub returned: Option<Object>,
     /// When the running stretch ends, in ticks.
     pub deadline: u64,
     host_calls: u64,
@@ -160,6 +184,7 @@ impl State {
             phase: Phase::Start,
             pod: "".into(),
             announcement: Arc::default(),
+            returned: None,
             deadline: 0,
             host_calls: 0,
             _alive: Alive::new(shared.counters.clone()),
@@ -174,6 +199,7 @@ impl State {
         }
         self.deadline = self.shared.clock.now().saturating_add(ticks);
         self.host_calls = 0;
+        self.returned = None;
         self.reading.begin_call();
         self.output.begin_call();
         self.shared.counters.crossing();

@@ -4,6 +4,7 @@
 //!
 //! `cargo bench --bench speed`, or `cargo bench --bench speed -- NAME` for the parts whose name contains NAME.
 
+mod calls;
 mod cluster;
 mod cycles;
 mod halves;
@@ -50,9 +51,10 @@ fn main() {
     let hashing = milliseconds(calibration());
     say(&format!("Calibration: hashing 256 MiB takes {hashing} ms."));
     let plugins = Plugins::new();
-    let parts: [(&str, &dyn Fn()); 11] = [
+    let parts: [(&str, &dyn Fn()); 12] = [
         ("cycles-small", &|| cycles::all_nodes(&plugins, &SMALL)),
         ("cycles-large", &|| cycles::all_nodes(&plugins, &LARGE)),
+        ("calls", &|| calls::by_call(&plugins)),
         ("stop", &|| cycles::early_stop(&plugins)),
         ("halves", &|| halves::halves(&plugins)),
         ("hard", &|| parts::hard(&plugins)),
