@@ -97,8 +97,12 @@ impl Words<'_> {
                 0 | 1 => format!("leave out request {request}"),
                 _ => format!("leave out request {request} of claim {}", of.claim),
             },
-            Change::UseClass { from, class, .. } => {
-                format!("name class {class} instead of {from}, which does not exist")
+            Change::UseClass { of, from, class } => {
+                let place = match self.needs.len() {
+                    0 | 1 => String::new(),
+                    _ => format!(" in claim {}", of.claim),
+                };
+                format!("name class {class} instead of {from}, which does not exist{place}")
             }
             Change::CompletePool {
                 driver,
