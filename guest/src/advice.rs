@@ -15,6 +15,7 @@ mod allocations;
 mod causes;
 mod claims;
 mod devices;
+mod extended;
 mod fields;
 mod findings;
 mod limits;
@@ -65,9 +66,10 @@ pub struct Finding {
 
 /// Everything that is wrong, or looks so, with the objects that the host shows; by object, then by path.
 pub fn lint(host: &dyn Host, profile: &Profile) -> Vec<Finding> {
-    let scene = Scene::with_pods(host, profile);
+    let mut scene = Scene::with_pods(host, profile);
     let mut findings = Findings::default();
     check_fields(host, &scene, profile, &mut findings);
+    scene.doubt(&findings.accused(kinds::RESOURCE_SLICE));
     check_requests(&scene, profile, &mut findings);
     pools::check(&scene, profile, &mut findings);
     allocations::check(&scene, &mut findings);
@@ -158,7 +160,7 @@ fn check_requests(scene: &Scene, profile: &Profile, findings: &mut Findings) {
             claims::check(claim, root, is_waiting, &around, &mut findings.about(id));
         }
     }
-    selectors.run(pools::newest(scene));
+    selectors.run(pools::newest(scene), &gaps);
     selectors.tell(&published, &gaps, findings);
     // What is wrong with slices that are there is said of them.
     if scene.slices.is_empty() && !(scene.claims.is_empty() && scene.templates.is_empty()) {

@@ -289,22 +289,15 @@ impl ApiServer {
 /// The object that a call is about.
 fn target(call: &ApiCall) -> ObjectRef {
     match call {
-        ApiCall::Get {
-            kind,
-            namespace,
-            name,
+        ApiCall::Get { .. } | ApiCall::PatchStatus { .. } => {
+            let (kind, namespace, name) = call.target();
+            ObjectRef {
+                kind: kind.clone(),
+                namespace: namespace.into(),
+                name: name.into(),
+                uid: "".into(),
+            }
         }
-        | ApiCall::PatchStatus {
-            kind,
-            namespace,
-            name,
-            ..
-        } => ObjectRef {
-            kind: kind.clone(),
-            namespace: namespace.as_str().into(),
-            name: name.as_str().into(),
-            uid: "".into(),
-        },
         ApiCall::Create { object }
         | ApiCall::Update { object }
         | ApiCall::UpdateStatus { object }

@@ -6,6 +6,8 @@ mod consequences;
 mod core_fields;
 mod labels;
 mod meant;
+mod namespaces;
+mod promises;
 mod quantities;
 mod reading;
 mod text;
@@ -22,8 +24,10 @@ use serde::Serialize;
 use crate::manifest::{Input, ObjectError, Origin};
 use crate::object::{Object, ObjectRef};
 use crate::plugin::{Finding as PluginFinding, Severity};
-use crate::stand_ins::schema::cluster_scoped;
+use crate::stand_ins::schema::cluster_scoped_by_name;
 
+pub use namespaces::Namespaces;
+pub use promises::Promises;
 pub use reading::{mixed_versions, noticed};
 pub(crate) use text::summary;
 pub use text::write;
@@ -89,7 +93,7 @@ impl Subject {
     /// The object with this reference. Without a namespace it is in `default`, if its kind has namespaces.
     pub fn of(id: &ObjectRef) -> Self {
         let namespace = match &*id.namespace {
-            "" if !id.name.is_empty() && !cluster_scoped(&id.kind) => "default",
+            "" if !id.name.is_empty() && !cluster_scoped_by_name(id.kind.short()) => "default",
             namespace => namespace,
         };
         Self {

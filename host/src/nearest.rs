@@ -20,6 +20,17 @@ pub fn meant<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Optio
     (distance != usize::MAX && distance.saturating_mul(3) <= longest).then_some(nearest)
 }
 
+/// The class that is meant by a name that no class has: those of one vendor differ in what stands before the first dot.
+pub fn class_meant<'n>(name: &str, classes: impl Iterator<Item = &'n str>) -> Option<&'n str> {
+    let label = |name: &str| name.split('.').next().unwrap_or_default().to_owned();
+    let own = label(name);
+    let is_near = |class: &&str| {
+        let label = label(class);
+        label == own || meant(&own, std::iter::once(label.as_str())).is_some()
+    };
+    meant(name, classes.filter(is_near))
+}
+
 /// How far two names are from each other: as [`distance`], but what continues a name, or is continued by it, is near.
 pub fn remoteness(a: &str, b: &str) -> usize {
     match a.contains(b) || b.contains(a) {
@@ -75,6 +86,20 @@ mod tests {
         assert_eq!(meant("no", known()), None);
         assert_eq!(meant("", ["a"].into_iter()), None);
         assert_eq!(meant("a", std::iter::empty()), None);
+    }
+
+    #[test]
+    fn classes_of_one_vendor_are_others() {
+        let classes = || ["nic.example.com", "gpu.example.com"].into_iter();
+        assert_eq!(
+            class_meant("gpu.exmaple.com", classes()),
+            Some("gpu.example.com")
+        );
+        assert_eq!(
+            class_meant("gup.example.com", classes()),
+            Some("gpu.example.com")
+        );
+        assert_eq!(class_meant("tpu7.example.com", classes()), None);
     }
 
     #[test]

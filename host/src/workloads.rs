@@ -16,6 +16,9 @@ use crate::object::{Kind, Object};
 use count::Wanted;
 use daemon_set::Nodes;
 use owners::Owners;
+use pods::Target;
+
+pub use pods::path_of;
 
 /// Most pods that one object is expanded to.
 const MAX_PODS_EACH: u64 = 10_000;
@@ -39,6 +42,16 @@ const CRON_JOB: &str = "CronJob.batch";
 /// Replaces every workload object by its pods, and says so. One whose pods, or whose ReplicaSet, are in the input is only
 /// dropped: a scheduler has no use for it. Objects that own each other in a circle are errors.
 pub fn expand(input: &mut Input) {
+    expand_with(input, false);
+}
+
+/// The same, and one pod of each workload that has none now although its template is there to make some: a CronJob, what is
+/// suspended or scaled to nothing. For those who look at templates.
+pub fn expand_all(input: &mut Input) {
+    expand_with(input, true);
+}
+
+fn expand_with(input: &mut Input, with_samples: bool) {
     circles::remove(input);
     if !input
         .objects
@@ -50,12 +63,13 @@ pub fn expand(input: &mut Input) {
     let objects = std::mem::take(&mut input.objects);
     let origins = std::mem::take(&mut input.origins);
     let mut expansion = Expansion::new(&objects, &input.object_errors);
+    expansion.with_samples = with_samples;
     for (object, origin) in objects.iter().zip(origins) {
-        if object.id().kind.as_str() == CRON_JOB {
+        if object.id().kind.as_str() == CRON_JOB && !with_samples {
             input.warnings.extend(expansion.not_due(object));
             continue;
         }
-        if !is_workload(&object.id().kind) {
+        if !is_workload(&object.id().kind) && object.id().kind.as_str() != CRON_JOB {
             input.objects.push(object.clone());
             input.origins.push(origin);
             continue;
@@ -114,6 +128,8 @@ struct Expansion {
     /// Namespaces and names of all pods, broken ones included.
     names: HashSet<(String, String)>,
     made: usize,
+    /// Workloads without pods get one.
+    with_samples: bool,
 }
 
 impl Expansion {
@@ -138,6 +154,7 @@ impl Expansion {
             owners: Owners::of(objects),
             names,
             made: 0,
+            with_samples: false,
         }
     }
 
@@ -151,6 +168,13 @@ impl Expansion {
         })
     }
 
+    /// Whether a pod stands for all that the workload will make. One that another one made, such as the ReplicaSet of an
+    /// earlier rollout, makes no more; neither does a Job that has ended.
+    fn is_sampled(&self, workload: &Object) -> bool {
+        let is_owned = workload.metadata().get("ownerReferences").is_some();
+        self.with_samples && !is_owned && !count::has_ended(workload)
+    }
+
     /// The pods that are missing.
     fn pods_of(&mut self, workload: &Object) -> Result<Made, String> {
         if self.owners.has_dependents(workload) {
@@ -158,6 +182,9 @@ impl Expansion {
         }
         let mut template = pods::template_of(workload)?;
         let (targets, remark) = match count::wanted(workload)? {
+            Wanted::Nothing | Wanted::Held(_) if self.is_sampled(workload) => {
+                (vec![Target::numbered(0)], None)
+            }
             Wanted::Nothing => return Ok(Made::default()),
             Wanted::Held(reason) => {
                 return Ok(Made {
@@ -165,7 +192,13 @@ impl Expansion {
                     notice: Some(reason.to_owned()),
                 });
             }
-            Wanted::PerNode => (self.nodes.targets(&mut template)?, None),
+            Wanted::PerNode => {
+                let targets = self.nodes.targets(&mut template)?;
+                match targets.is_empty() && self.is_sampled(workload) {
+                    true => (vec![Target::numbered(0)], None),
+                    false => (targets, None),
+                }
+            }
             Wanted::Pods {
                 first,
                 count,

@@ -13,9 +13,13 @@ mod innocent;
 mod limits;
 mod one_bad_object;
 mod paths;
+mod policies;
+mod remedies;
 mod scenarios;
 mod slips;
+mod templates;
 mod text;
+mod unseen;
 mod versions;
 
 const SCHEMA: &str = include_str!("../../host/schemas/lint.schema.json");

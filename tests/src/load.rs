@@ -182,63 +182,31 @@ fn an_import_that_nobody_offers_is_named() {
 
 #[test]
 fn limits_hold_while_an_instance_is_made() {
-    let limits = Limits {
+    let refused = |limits: Limits| {
+        let settings = Settings {
+            limits,
+            ..Settings::default()
+        };
+        let loaded = RUNTIME.load(&MISBEHAVING, "x.wasm", &settings);
+        loaded.map(|_| ()).unwrap_err().to_string()
+    };
+    let error = refused(Limits {
         memory_bytes: 64 << 10,
         ..Limits::default()
-    };
-    let error = RUNTIME
-        .load(
-            &MISBEHAVING,
-            "x.wasm",
-            &Settings {
-                limits,
-                ..Settings::default()
-            },
-        )
-        .map(|_| ())
-        .unwrap_err();
-    assert!(
-        error
-            .to_string()
-            .starts_with("x.wasm: the plugin does not start: instantiate: wanted 2 MiB of memory"),
-        "{error}"
-    );
-    let limits = Limits {
+    });
+    let expected = "x.wasm: the plugin does not start: instantiate: wanted 2 MiB of memory";
+    assert!(error.starts_with(expected), "{error}");
+    let error = refused(Limits {
         table_elements: 1,
         ..Limits::default()
-    };
-    let error = RUNTIME
-        .load(
-            &MISBEHAVING,
-            "x.wasm",
-            &Settings {
-                limits,
-                ..Settings::default()
-            },
-        )
-        .map(|_| ())
-        .unwrap_err();
-    assert!(
-        error.to_string().contains("wanted a table of ")
-            && error.to_string().ends_with("the limit is 1"),
-        "{error}"
-    );
-    let limits = Limits {
+    });
+    assert!(error.contains("wanted a table of "), "{error}");
+    assert!(error.ends_with("the limit is 1"), "{error}");
+    let error = refused(Limits {
         parts: 1,
         ..Limits::default()
-    };
-    let error = RUNTIME
-        .load(
-            &MISBEHAVING,
-            "x.wasm",
-            &Settings {
-                limits,
-                ..Settings::default()
-            },
-        )
-        .map(|_| ())
-        .unwrap_err();
-    assert!(error.to_string().contains("count too high"), "{error}");
+    });
+    assert!(error.contains("count too high"), "{error}");
 }
 
 #[test]

@@ -89,6 +89,15 @@ impl Bench {
         self.scheduler.run(&mut OneAtATime);
     }
 
+    /// What is said of the version that was refused.
+    fn refusal(&mut self) -> String {
+        let notices = self.scheduler.take_notices();
+        let refused = notices
+            .iter()
+            .find(|notice| matches!(notice, Notice::Refused { .. }));
+        refused.unwrap_or_else(|| panic!("{notices:?}")).to_string()
+    }
+
     /// Name and node, `-` without one.
     fn places(&self) -> Vec<(String, String)> {
         let outcomes = self.scheduler.outcomes();

@@ -39,7 +39,9 @@ pub(super) fn check(scene: &Scene, findings: &mut Findings) {
             }
             let name = || key.join("/");
             let mut about = findings.about(id);
-            if !published.is_empty() && !published.contains(&key) {
+            let is_known =
+                published.contains(&key) || scene.is_unsure(&result.driver, &result.pool);
+            if !published.is_empty() && !is_known {
                 let message = format!("no slice publishes the device {}", name());
                 about.warning(
                     &path,

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 
+use super::Severity;
 use super::findings::{About, some_of};
 use super::limits::MOST_OF_CLAIM;
 use super::names::Syntax;
@@ -176,6 +177,7 @@ fn exact(place: &Place<'_>, about: &mut About<'_>) {
             "devices",
             usize::try_from(exact.count).unwrap_or(usize::MAX),
             MOST_OF_CLAIM,
+            "ask for fewer, or use several claims",
         ),
         "All" if exact.count != 0 => about.error(
             format!("{path}.count"),
@@ -222,7 +224,8 @@ fn class_exists(
     let message = format!("there is no DeviceClass {name:?}");
     match around.is_cluster || nearest.is_some() {
         true => about.error(path, message, remedy),
-        false => about.hint(
+        false => about.once(
+            Severity::Hint,
             path,
             format!("{message} in the input"),
             "add the classes of the cluster to the input",
@@ -257,12 +260,26 @@ pub(super) fn known_names(requests: &[DeviceRequest]) -> BTreeSet<String> {
         if let RequestBody::FirstAvailable(alternatives) = &request.body {
             let full = |(name, _): &(String, ExactRequest)| format!("{}/{name}", request.name);
             known.extend(alternatives.iter().map(full));
+            // Alternatives that are missing have names that nobody knows.
+            if alternatives.is_empty() {
+                known.insert(String::new());
+            }
         }
     }
     known
 }
 
+/// Whether there are requests, and all have names that others can refer to.
+pub(super) fn are_sound(known: &BTreeSet<String>) -> bool {
+    let is_name = |name: &str| !name.is_empty() && Syntax::Label.wrong(name).is_none();
+    !known.is_empty() && known.iter().all(|name| name.split('/').all(is_name))
+}
+
 fn requests_exist(names: &[String], known: &BTreeSet<String>, path: &str, about: &mut About<'_>) {
+    // A list that is misspelt, and names that are none, are told at their own place.
+    if !are_sound(known) {
+        return;
+    }
     for (i, name) in names.iter().enumerate() {
         if !known.contains(name) {
             let remedy = match meant(name, known.iter().map(String::as_str)) {
@@ -309,11 +326,16 @@ fn constraint(
     let Some(unknown) = published.unknown(false, domain, Some(id)) else {
         return;
     };
+    let drivers = BTreeSet::from([domain.to_owned()]);
+    if around.gaps.hide(&drivers)
+        || around.gaps.hidden().next().is_some() && !published.knows(domain)
+    {
+        return;
+    }
     // An alternative that cannot be had leaves the others.
     let is_strict = constraint.requests.iter().all(|name| !name.contains('/'));
-    let drivers = BTreeSet::from([domain.to_owned()]);
-    let is_hopeless = is_waiting && published.knows(domain) && !around.gaps.concern(&drivers);
     let is_slip = unknown.is_slip || published.knows(domain);
+    let is_hopeless = is_waiting && is_slip && !around.gaps.concern(&drivers);
     match (is_strict && is_hopeless, is_slip) {
         (true, _) => about.error(path, unknown.message, unknown.remedy),
         (false, true) => about.warning(path, unknown.message, unknown.remedy),
@@ -358,7 +380,10 @@ fn config(
 fn driver_exists(driver: &str, path: String, around: &Surroundings<'_>, about: &mut About<'_>) {
     let published = &around.published.drivers;
     let known = || published.iter().chain(&around.drivers).map(String::as_str);
-    if known().any(|known| known == driver) {
+    let mut hidden = around.gaps.hidden();
+    if known().any(|known| known == driver)
+        || hidden.any(|hidden| hidden.is_empty() || hidden == driver)
+    {
         return;
     }
     let message = format!(

@@ -51,7 +51,12 @@ pub(super) fn check(
     served(&object.id.kind, version, profile, &mut about);
     // The reader complains about some of these keys too.
     let told = |problem: &&Problem| {
+        let is_misspelt = |stray: &Stray| match stray.belongs {
+            Belongs::Spelled(right, _) => problem.message.contains(right),
+            _ => false,
+        };
         problem.message.starts_with("unknown field")
+            || strays.iter().any(is_misspelt)
             || strays.iter().any(|stray| {
                 stray.path == problem.path || target(stray).as_ref() == Some(&problem.path)
             })
@@ -80,7 +85,11 @@ pub(super) fn check(
             true => "apiVersion",
             false => problem.path.as_str(),
         };
-        about.error(path, message, remedy);
+        // Whether the cluster has a feature on is not known here.
+        match problem.gate {
+            Some(_) => about.warning(path, message, remedy),
+            None => about.error(path, message, remedy),
+        }
     }
 }
 

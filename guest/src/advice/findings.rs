@@ -21,6 +21,8 @@ pub(super) struct Findings {
     bytes: usize,
     /// Places where something is missing because it stands elsewhere, and was told there.
     excused: BTreeMap<ObjectRef, BTreeSet<String>>,
+    /// What is told at its first place only: index in `kept`, and how often it was found again.
+    once: BTreeMap<String, (usize, usize)>,
     /// The same, with everything inside.
     moved: BTreeMap<ObjectRef, BTreeSet<String>>,
 }
@@ -33,8 +35,24 @@ impl Findings {
         }
     }
 
+    /// Objects of a kind about which an error was told.
+    pub(super) fn accused(&self, kind: &str) -> BTreeSet<ObjectRef> {
+        let errors = self
+            .kept
+            .iter()
+            .filter(|(finding, _)| finding.severity == Severity::Error);
+        let of_kind = errors.filter(|(finding, _)| finding.object.kind == kind);
+        of_kind.map(|(finding, _)| finding.object.clone()).collect()
+    }
+
     /// Everything, by object, then by path. One without an object says how many were left off.
     pub(super) fn all(mut self) -> Vec<Finding> {
+        for (at, again) in self.once.values().filter(|(_, again)| *again > 0) {
+            if let Some((finding, _)) = self.kept.get_mut(*at) {
+                let places = count(*again, "other place");
+                finding.message.push_str(&format!(" (as in {places})"));
+            }
+        }
         let excused = self.excused;
         let moved = self.moved;
         let is_inside = |finding: &Finding| {
@@ -163,6 +181,24 @@ impl About<'_> {
         self.add(Severity::Hint, path, message, remedy, false);
     }
 
+    /// What is told at its first place only, with how often it was found again.
+    pub(super) fn once(
+        &mut self,
+        severity: Severity,
+        path: impl Into<String>,
+        message: impl Into<String>,
+        remedy: impl Into<String>,
+    ) {
+        let message = message.into();
+        if let Some((_, again)) = self.findings.once.get_mut(&message) {
+            *again += 1;
+            return;
+        }
+        let at = self.findings.kept.len();
+        self.findings.once.insert(message.clone(), (at, 0));
+        self.add(severity, path, message, remedy, false);
+    }
+
     /// What is missing at this place, right below or around it stands elsewhere.
     pub(super) fn excuse(&mut self, place: impl Into<String>) {
         let places = self.findings.excused.entry(self.object.clone());
@@ -178,12 +214,19 @@ impl About<'_> {
     }
 
     /// Complains about a list that is too long.
-    pub(super) fn at_most(&mut self, path: &str, what: &str, count: usize, most: usize) {
+    pub(super) fn at_most(
+        &mut self,
+        path: &str,
+        what: &str,
+        count: usize,
+        most: usize,
+        remedy: &str,
+    ) {
         if count > most {
             self.error(
                 path,
                 format!("{count} {what}, at most {most} are allowed"),
-                "split it, or remove some",
+                remedy,
             );
         }
     }

@@ -12,6 +12,7 @@ use super::findings::About;
 use super::names::{Syntax, shown};
 use crate::nearest::meant;
 
+mod policy;
 mod rules;
 mod together;
 
@@ -124,10 +125,10 @@ impl Must {
     fn check(&self, value: &Value, path: &str, about: &mut About<'_>) {
         match (self, value) {
             (Self::Most(what, most), Value::Array(list)) => {
-                about.at_most(path, what, list.len(), *most);
+                about.at_most(path, what, list.len(), *most, fewer(what));
             }
             (Self::Most(what, most), Value::Object(map)) => {
-                about.at_most(path, what, map.len(), *most);
+                about.at_most(path, what, map.len(), *most, fewer(what));
             }
             (Self::Bytes(most), Value::String(text)) if text.len() > *most => about.error(
                 path,
@@ -191,6 +192,34 @@ impl Must {
             _ => {}
         }
     }
+}
+
+/// How to have fewer of these.
+pub(super) fn fewer(what: &str) -> &'static str {
+    const WAYS: [(&str, &str); 8] = [
+        ("constraints", "use several claims, or remove some"),
+        (
+            "config entries",
+            "join those for the same driver, or remove some",
+        ),
+        ("counter sets", "put some into another slice of the pool"),
+        (
+            "devices",
+            "put some into another slice of the pool, which resourceSliceCount counts",
+        ),
+        (
+            "request names",
+            "name fewer; without the list all requests are meant",
+        ),
+        ("requests", "use several claims, or remove some"),
+        ("selectors", "join some with && in one expression"),
+        (
+            "tolerations",
+            "join some: operator Exists tolerates every value of a key",
+        ),
+    ];
+    let mut known = WAYS.iter().filter(|(known, _)| *known == what);
+    known.next().map_or("remove some", |(_, way)| way)
 }
 
 fn one_of(text: &str, known: &[&str], path: &str, about: &mut About<'_>) {

@@ -4,12 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::claims::known_names;
+use super::claims::{are_sound, known_names};
+use super::extended::{self, Extended};
 use super::findings::{About, Findings, some_of};
 use super::names::Syntax;
 use super::scene::{PodSeen, Scene};
 use super::sharing::Sharers;
 use crate::api::{PodResourceClaim, ResourceClaim};
+use crate::host::kinds;
 use crate::nearest::meant;
 
 /// Claims or templates by namespace and name; `None`: one that cannot be read.
@@ -30,6 +32,9 @@ pub(super) fn check(scene: &Scene, findings: &mut Findings) {
         is_whole: !scene.nodes.is_empty(),
     };
     let mut sharers = Sharers::default();
+    // What a class that is to be corrected offers is not known.
+    let is_sure = findings.accused(kinds::DEVICE_CLASS).is_empty();
+    let extended = Extended::of(scene);
     for pod in scene.pods.iter().filter(|pod| !pod.is_finished()) {
         let mut about = findings.about(&pod.id);
         if let Ok(read) = &pod.read {
@@ -41,6 +46,9 @@ pub(super) fn check(scene: &Scene, findings: &mut Findings) {
                 .map(|(i, entry)| entry_exists(pod, i, entry, &around, &mut about))
                 .collect();
             containers(pod, &read.resource_claims, &found, &mut about);
+            if is_sure {
+                extended.check(pod, &mut about);
+            }
             sharers.add(pod, &read.resource_claims);
         }
     }
@@ -258,7 +266,8 @@ fn missing(
         }
         (None, None) => "create it; until then the pod waits".to_owned(),
     };
-    match around.is_whole {
+    // A dump may be without the kind, and controllers make templates later.
+    match around.is_whole && !known.is_empty() {
         true => about.error(path, message, remedy),
         false => about.warning(path, format!("{message} in the input"), remedy),
     }
@@ -276,7 +285,16 @@ fn containers(
         for (i, (name, request)) in container.claims.iter().enumerate() {
             let path = format!("{}.resources.claims[{i}]", container.path);
             used.insert(name.as_str());
+            if name.is_empty() {
+                let remedy = "name a claim of spec.resourceClaims";
+                about.lacking(format!("{path}.name"), "the entry has no name", remedy);
+                continue;
+            }
             let Some(at) = entries.iter().position(|entry| entry.name == *name) else {
+                // One of them has no name yet, which was told.
+                if entries.iter().any(|entry| entry.name.is_empty()) {
+                    continue;
+                }
                 let names = || entries.iter().map(|entry| entry.name.as_str());
                 let remedy = match meant(name, names()) {
                     Some(nearest) => format!("did you mean {nearest:?}?"),
@@ -298,12 +316,9 @@ fn containers(
                 continue;
             };
             let known: BTreeSet<String> = known_names(&claim.requests);
-            if !known.contains(request) {
+            if are_sound(&known) && !known.contains(request) {
                 let remedy = match meant(request, known.iter().map(String::as_str)) {
                     Some(nearest) => format!("did you mean {nearest:?}?"),
-                    None if known.is_empty() => {
-                        "correct the requests of the claim first".to_owned()
-                    }
                     None => format!("its requests are {}", some_of(&known)),
                 };
                 about.error(
@@ -336,6 +351,8 @@ pub(super) struct Container {
     /// Its path.
     pub path: String,
     pub claims: Vec<(String, String)>,
+    /// Extended resources that it asks for: path and name.
+    pub extended: Vec<(String, String)>,
 }
 
 /// All containers of a pod.
@@ -357,8 +374,10 @@ pub(super) fn containers_of(pod: &Value) -> Vec<Container> {
                     .to_owned()
             };
             let claims = claims.into_iter().flatten();
+            let path = format!("spec.{list}[{i}]");
             containers.push(Container {
-                path: format!("spec.{list}[{i}]"),
+                extended: extended::asked(container, &path),
+                path,
                 claims: claims
                     .map(|claim| (text(claim, "name"), text(claim, "request")))
                     .collect(),

@@ -3,8 +3,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::Severity;
 use super::findings::{About, Findings, count, some_of};
-use super::scene::Scene;
+use super::limits::fewer;
+use super::scene::{Scene, Seen};
 use crate::api::{Attribute, CounterSet, Device, DeviceTaintRule, Reach, ResourceSlice};
 use crate::host::ObjectRef;
 use crate::nearest::{meant, meant_qualified};
@@ -19,10 +21,9 @@ type Pool<'a> = Vec<(&'a ObjectRef, &'a ResourceSlice)>;
 pub(super) fn newest(scene: &Scene) -> impl Iterator<Item = &ResourceSlice> + Clone {
     let mut generations: BTreeMap<(&str, &str), i64> = BTreeMap::new();
     let slices = || {
-        scene
-            .slices
-            .iter()
-            .filter_map(|seen| seen.read.as_ref().ok())
+        let sure = scene.slices.iter().filter_map(Seen::usable);
+        sure.filter(|(id, _)| !scene.unsure.contains_key(*id))
+            .map(|(_, slice)| slice)
     };
     for slice in slices() {
         let newest = generations
@@ -38,8 +39,8 @@ pub(super) fn newest(scene: &Scene) -> impl Iterator<Item = &ResourceSlice> + Cl
 /// Drivers of which not all devices are in the input.
 pub(super) struct Gaps<'a> {
     drivers: BTreeSet<&'a str>,
-    /// Slices that cannot be read may be anybody's.
-    anybody: bool,
+    /// Drivers of slices whose devices cannot be told; empty: anybody.
+    unsure: BTreeSet<&'a str>,
 }
 
 impl<'a> Gaps<'a> {
@@ -55,14 +56,30 @@ impl<'a> Gaps<'a> {
             .filter(|(_, (count, wanted))| count != wanted);
         Self {
             drivers: gap.map(|((driver, _), _)| driver).collect(),
-            anybody: scene.slices.iter().any(|seen| seen.read.is_err()),
+            unsure: scene
+                .unsure
+                .values()
+                .map(|[driver, _]| driver.as_str())
+                .collect(),
         }
     }
 
     /// Whether more devices of these drivers may be there, or of anybody if there are none.
     pub(super) fn concern(&self, drivers: &BTreeSet<String>) -> bool {
         let mine = |driver: &&str| drivers.is_empty() || drivers.contains(*driver);
-        self.anybody || self.drivers.iter().any(mine)
+        self.drivers.iter().any(mine) || self.hide(drivers)
+    }
+
+    /// Whether slices that cannot be told may be of these drivers: what these publish is then not known, and nothing can be
+    /// said of what they do not.
+    pub(super) fn hide(&self, drivers: &BTreeSet<String>) -> bool {
+        let mine = |driver: &&str| driver.is_empty() || drivers.contains(*driver);
+        !self.unsure.is_empty() && (drivers.is_empty() || self.unsure.iter().any(mine))
+    }
+
+    /// Drivers whose devices are not all known.
+    pub(super) fn hidden(&self) -> impl Iterator<Item = &str> {
+        self.unsure.iter().copied()
     }
 }
 
@@ -78,7 +95,7 @@ pub(super) fn check(scene: &Scene, profile: &Profile, findings: &mut Findings) {
             .push((id, slice));
     }
     for (name, slices) in &pools {
-        pool(*name, slices, profile, findings);
+        pool(*name, slices, scene, profile, findings);
     }
     for (id, rule) in scene.rules.iter().filter_map(|seen| seen.usable()) {
         self::rule(rule, scene, &mut findings.about(id));
@@ -96,13 +113,15 @@ fn slice(slice: &ResourceSlice, profile: &Profile, nodes: &BTreeSet<&str>, about
         true => MOST_RICH_DEVICES,
         false => MOST_DEVICES,
     };
-    about.at_most("spec.devices", "devices", slice.devices.len(), most);
+    let devices = slice.devices.len();
+    about.at_most("spec.devices", "devices", devices, most, fewer("devices"));
     let separate = profile.minor() >= 35;
     if separate && !slice.devices.is_empty() && !slice.counters.is_empty() {
-        about.error(
+        // API validation since 1.35. Drivers publish in the way of their cluster, and that one may be of 1.33 or 1.34.
+        about.warning(
             "spec.sharedCounters",
-            "a slice has either devices or shared counters",
-            "put the counters into a slice of their own in the same pool",
+            "a slice has either devices or shared counters since Kubernetes 1.35, which refuses this one",
+            "put the counters into a slice of their own in the same pool, unless the cluster is of 1.33 or 1.34",
         );
     }
     if slice.generation < 0 {
@@ -187,9 +206,11 @@ fn named_twice(device: &Device, driver: &str, i: usize, about: &mut About<'_>) {
 fn pool(
     (driver, name): (&str, &str),
     slices: &Pool<'_>,
+    scene: &Scene,
     profile: &Profile,
     findings: &mut Findings,
 ) {
+    let is_unsure = scene.is_unsure(driver, name);
     let generation = slices
         .iter()
         .map(|(_, slice)| slice.generation)
@@ -220,7 +241,7 @@ fn pool(
             ),
             "all slices of a generation must give the same number",
         );
-    } else if kept.len() as i64 != wanted && wanted >= 1 {
+    } else if kept.len() as i64 != wanted && wanted >= 1 && !is_unsure {
         let effect = match profile.exact_count_skips_bad_pools() {
             true => "its devices are not used",
             false => "requests for all devices do not use it",
@@ -240,7 +261,9 @@ fn pool(
         );
     }
     duplicates(&pool, &kept, findings);
-    counters(&pool, &kept, findings);
+    if !is_unsure {
+        counters(&pool, &kept, findings);
+    }
 }
 
 fn duplicates(pool: &str, slices: &Pool<'_>, findings: &mut Findings) {
@@ -298,9 +321,10 @@ fn counters(pool: &str, slices: &Pool<'_>, findings: &mut Findings) {
                         None => format!("the pool has {}", some_of(names())),
                     };
                     let message = format!("the pool {pool} has no counter set {:?}", consumed.name);
+                    let path = format!("{path}.counterSet");
                     findings
                         .about(id)
-                        .error(format!("{path}.counterSet"), message, remedy);
+                        .once(Severity::Error, path, message, remedy);
                     continue;
                 };
                 for (name, _) in &consumed.counters {
@@ -326,7 +350,7 @@ fn rule(rule: &DeviceTaintRule, scene: &Scene, about: &mut About<'_>) {
             "name driver, pool or device; {} means every device",
         );
     };
-    if scene.slices.is_empty() {
+    if scene.slices.is_empty() || !scene.unsure.is_empty() {
         return;
     }
     let slices = || newest(scene);

@@ -9,7 +9,7 @@ use crate::nearest::{meant, quantity_meant};
 pub(super) fn remedy_for(problem: &Problem, object: &Value) -> String {
     if let Some(gate) = problem.gate {
         return format!(
-            "remove the field; or use --feature {gate}=true, where the plugin has that feature and the cluster has it on"
+            "use --feature {gate}=true if the cluster has that feature on, or remove the field"
         );
     }
     let says = |part: &str| problem.message.contains(part);
@@ -31,10 +31,7 @@ pub(super) fn remedy_for(problem: &Problem, object: &Value) -> String {
         return format!("set {}", name.unwrap_or("it"));
     }
     if says("integer") {
-        return match text.map(str::parse::<i64>) {
-            Some(Ok(_)) => "remove the quotes".to_owned(),
-            _ => "write a whole number".to_owned(),
-        };
+        return integer(text, at(object, &problem.path));
     }
     if says("expected a boolean") {
         return match text {
@@ -44,6 +41,9 @@ pub(super) fn remedy_for(problem: &Problem, object: &Value) -> String {
     }
     if says("expected a string") {
         return match at(object, &problem.path) {
+            Some(Value::Number(number)) if problem.path.ends_with(".version") => {
+                version(&number.to_string())
+            }
             Some(Value::Number(_) | Value::Bool(_)) => "put it in quotes".to_owned(),
             _ => "write one string".to_owned(),
         };
@@ -64,6 +64,38 @@ pub(super) fn remedy_for(problem: &Problem, object: &Value) -> String {
         None if says("found") => "write one of these".to_owned(),
         None if says("at most") => "remove some".to_owned(),
         None => "correct it".to_owned(),
+    }
+}
+
+/// A whole number, of 64 bits. Zeros in front are octal for `kubectl`, and none here.
+fn integer(text: Option<&str>, value: Option<&Value>) -> String {
+    if let Some(Ok(number)) = text.map(str::parse::<i64>) {
+        let is_plain = text.is_some_and(|text| text == number.to_string());
+        return match is_plain {
+            true => "remove the quotes".to_owned(),
+            false => format!("write {number}, without quotes"),
+        };
+    }
+    // Numbers beyond those of 64 bits are read as floating point ones.
+    let is_large = |value: &Value| {
+        value.is_u64()
+            || value
+                .as_f64()
+                .is_some_and(|float| float.abs() >= i64::MAX as f64)
+    };
+    match value.is_some_and(is_large) {
+        true => format!("write a number from {} to {}", i64::MIN, i64::MAX),
+        false => "write a whole number".to_owned(),
+    }
+}
+
+/// A version that was written as a number: quotes alone make no version of `1.2`.
+fn version(number: &str) -> String {
+    let parts = number.split('.').count();
+    let is_plain = number.bytes().all(|c| c.is_ascii_digit() || c == b'.');
+    match is_plain && parts <= 2 {
+        true => format!("write \"{number}{}\", in quotes", ".0".repeat(3 - parts)),
+        false => "write MAJOR.MINOR.PATCH in quotes, for example \"1.2.0\"".to_owned(),
     }
 }
 

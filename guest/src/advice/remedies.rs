@@ -44,6 +44,17 @@ const FUNCTIONS: [&str; 23] = [
 const COMPARE_QUANTITY: &str = "a quantity is compared with another by isGreaterThan, isLessThan or compareTo, for example .compareTo(quantity(\"40Gi\")) >= 0";
 const COMPARE_VERSION: &str = "a version is compared with another by ==, isGreaterThan, isLessThan or compareTo, for example .isGreaterThan(semver(\"1.2.0\"))";
 
+/// What to say of an expression that compiles with a feature only.
+pub(super) const GATED: [&str; 2] = [
+    "the function includes is not supported (gate DRAListTypeAttributes)",
+    "use --feature DRAListTypeAttributes=true if the cluster has that feature on",
+];
+
+/// Whether the error is about such a function. Where the feature is on, that is known.
+pub(super) fn is_gated(error: &str) -> bool {
+    error.contains("undeclared reference to 'includes'")
+}
+
 /// The first error with its place, without the source line.
 pub(super) fn one_line(text: &str) -> String {
     let text = text.strip_prefix("compilation failed: ").unwrap_or(text);
@@ -54,7 +65,11 @@ pub(super) fn one_line(text: &str) -> String {
     let mut parts = rest.splitn(3, ':');
     match (parts.next(), parts.next(), parts.next()) {
         (Some(line), Some(column), Some(message)) => {
-            format!("{} (line {line}, column {column})", message.trim())
+            // What is found before parsing has no place.
+            match line.parse::<u32>() {
+                Ok(1..) => format!("{} (line {line}, column {column})", message.trim()),
+                _ => message.trim().to_owned(),
+            }
         }
         _ => rest.to_owned(),
     }
@@ -86,6 +101,8 @@ pub(super) fn for_compiling(error: &str, source: &str, published: &Published) ->
         format!("a quantity has no fields; {COMPARE_QUANTITY}")
     } else if error.contains("invalid matches argument") {
         "correct the regular expression (RE2)".to_owned()
+    } else if error.contains("too complex") || error.contains("recursion limit") {
+        "split it into several selectors, all of which must be true".to_owned()
     } else {
         "correct the expression at this place".to_owned()
     }
@@ -166,6 +183,9 @@ pub(super) fn for_running(
     published: &Published,
     causes: &[Cause],
 ) -> String {
+    if error.contains("cost limit") {
+        return "look at fewer things: avoid all, exists, filter and map within each other, and long lists or texts".to_owned();
+    }
     if let Some(key) = error.strip_prefix("no such key: ") {
         return missing_key(key, program, published, causes);
     }
@@ -319,6 +339,9 @@ pub(super) fn values(program: &Program, published: &Published, of_others: bool) 
     });
     let known: Vec<String> = known.take(3).collect();
     match known.is_empty() {
+        true if program.drivers().is_empty() => {
+            "compare device.driver, an attribute or a capacity: what is written looks at nothing of a device".to_owned()
+        }
         true => format!("drivers that publish are {}", some_of(&published.drivers)),
         false if of_others => format!(
             "published by all devices, also by those that were left out before: {}",

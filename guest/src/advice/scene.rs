@@ -1,9 +1,10 @@
 //! The cluster for one answer: every object that matters, in the model, with what could not be read.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
+use super::extended;
 use super::pods::{Container, containers_of};
 use crate::api::{
     DeviceClass, DeviceTaintRule, Node, Pod, ResourceClaim, ResourceSlice, wire, wire::Problem,
@@ -21,8 +22,14 @@ pub(super) struct Seen<T> {
 #[derive(Default)]
 pub(super) struct Scene {
     pub nodes: Vec<Node>,
+    /// Names of what some node says that it has to allocate.
+    pub allocatable: BTreeSet<String>,
+    /// Extended resources that classes offer.
+    pub extended: BTreeSet<String>,
     pub classes: Vec<Seen<DeviceClass>>,
     pub slices: Vec<Seen<ResourceSlice>>,
+    /// Slices whose devices cannot be told, because they cannot be read or would be refused: driver and pool, empty if unknown.
+    pub unsure: BTreeMap<ObjectRef, [String; 2]>,
     pub rules: Vec<Seen<DeviceTaintRule>>,
     pub claims: Vec<Seen<ResourceClaim>>,
     /// Templates as the claims that they make.
@@ -109,7 +116,34 @@ pub(super) fn usable<T>(seen: &[Seen<T>]) -> impl Iterator<Item = (&ObjectRef, &
     seen.iter().filter_map(Seen::usable)
 }
 
+/// Driver and pool of a slice, as far as these can be told.
+fn whose(json: &[u8]) -> [String; 2] {
+    let slice = serde_json::from_slice::<Value>(json).unwrap_or_default();
+    ["/spec/driver", "/spec/pool/name"].map(|pointer| {
+        let text = slice.pointer(pointer).and_then(Value::as_str);
+        text.unwrap_or_default().to_owned()
+    })
+}
+
 impl Scene {
+    /// Takes note of slices about which an error was told: what they publish is not known before that is corrected.
+    pub(super) fn doubt(&mut self, accused: &BTreeSet<ObjectRef>) {
+        for (id, slice) in self.slices.iter().filter_map(Seen::usable) {
+            if accused.contains(id) {
+                let whose = [slice.driver.to_string(), slice.pool.to_string()];
+                self.unsure.insert(id.clone(), whose);
+            }
+        }
+    }
+
+    /// Whether devices of a pool may be there that are not known.
+    pub(super) fn is_unsure(&self, driver: &str, pool: &str) -> bool {
+        let may_be = |known: &str, wanted: &str| known.is_empty() || known == wanted;
+        self.unsure
+            .values()
+            .any(|[of_driver, of_pool]| may_be(of_driver, driver) && may_be(of_pool, pool))
+    }
+
     /// The same with pods.
     pub(super) fn with_pods(host: &dyn Host, profile: &Profile) -> Self {
         Self {
@@ -121,17 +155,31 @@ impl Scene {
     /// Reads everything that the host shows now, but pods.
     pub(super) fn read(host: &dyn Host, profile: &Profile) -> Self {
         let mut scene = Self::default();
-        let node = |json: &[u8]| wire::node(json);
-        scene.nodes = each(host, kinds::NODE, node)
-            .into_iter()
-            .filter_map(|seen| seen.read.ok())
-            .collect();
+        let mut allocatable = BTreeSet::new();
+        let nodes = objects(host, kinds::NODE, |object| {
+            allocatable.extend(extended::allocatable(&object.json));
+            wire::node(&object.json).ok()
+        });
+        scene.nodes = nodes.into_iter().flatten().collect();
+        scene.allocatable = allocatable;
+        let mut offered = BTreeSet::new();
         scene.classes = each(host, kinds::DEVICE_CLASS, |json| {
+            offered.extend(extended::offered(json));
             wire::device_class(json, profile)
         });
-        scene.slices = each(host, kinds::RESOURCE_SLICE, |json| {
-            wire::resource_slice(json, profile)
+        scene.extended = offered;
+        let mut unsure = BTreeMap::new();
+        scene.slices = objects(host, kinds::RESOURCE_SLICE, |object| {
+            let read = wire::resource_slice(&object.json, profile);
+            if read.is_err() {
+                unsure.insert(object.id.clone(), whose(&object.json));
+            }
+            Seen {
+                read,
+                id: object.id,
+            }
         });
+        scene.unsure = unsure;
         scene.rules = each(host, kinds::DEVICE_TAINT_RULE, |json| {
             wire::device_taint_rule(json, profile)
         });
@@ -149,7 +197,7 @@ impl Scene {
 fn each<T>(
     host: &dyn Host,
     kind: &str,
-    read: impl Fn(&[u8]) -> Result<T, Problem>,
+    mut read: impl FnMut(&[u8]) -> Result<T, Problem>,
 ) -> Vec<Seen<T>> {
     objects(host, kind, |object| Seen {
         read: read(&object.json),

@@ -12,11 +12,13 @@ use super::limits::LONGEST_EXPRESSION;
 use super::pools::Gaps;
 use super::published::Published;
 use super::remedies;
-use crate::api::{Device, DeviceClass, DeviceSelector, ResourceSlice};
+use crate::api::{Device, DeviceClass, DeviceSelector, DeviceToleration, ResourceSlice};
 use crate::cel::{Environment, Program, malformed};
 use crate::host::ObjectRef;
-use crate::profile::Profile;
+use crate::profile::{Feature, Profile};
+use shields::Shields;
 
+mod shields;
 mod wanted;
 
 /// What all evaluations of one answer may cost, in units of CEL: a few seconds. Devices behind that are not tried.
@@ -37,6 +39,7 @@ struct Chain {
     selected: usize,
     /// Devices that all selectors let through.
     passed: usize,
+    shields: Shields,
 }
 
 #[derive(Default)]
@@ -78,6 +81,7 @@ struct Site<'a> {
     is_needed: bool,
     /// Devices that are wanted; 0 if that is not to be told.
     count: usize,
+    tolerations: &'a [DeviceToleration],
 }
 
 /// An expression at its place, and what came of it.
@@ -91,6 +95,7 @@ struct Tried<'s> {
 /// All selectors of a cluster.
 pub(super) struct Selectors<'a> {
     environment: Environment,
+    has_taints: bool,
     texts: BTreeMap<Arc<str>, usize>,
     /// By number.
     sources: Vec<Arc<str>>,
@@ -100,12 +105,15 @@ pub(super) struct Selectors<'a> {
     sites: Vec<Site<'a>>,
     tried: usize,
     is_complete: bool,
+    /// Devices are there that cannot be told.
+    has_hidden: bool,
 }
 
 impl<'a> Selectors<'a> {
     pub(super) fn new(profile: &Profile) -> Self {
         Self {
             environment: Environment::new(profile),
+            has_taints: profile.enabled(Feature::DraDeviceTaints),
             texts: BTreeMap::new(),
             sources: Vec::new(),
             programs: Vec::new(),
@@ -114,6 +122,7 @@ impl<'a> Selectors<'a> {
             sites: Vec::new(),
             tried: 0,
             is_complete: true,
+            has_hidden: false,
         }
     }
 
@@ -129,6 +138,7 @@ impl<'a> Selectors<'a> {
             stake: Stake::Class,
             is_needed: false,
             count: 0,
+            tolerations: &[],
         });
     }
 
@@ -159,6 +169,7 @@ impl<'a> Selectors<'a> {
             stake,
             is_needed,
             count: usize::try_from(place.exact.count).unwrap_or_default(),
+            tolerations: &place.exact.tolerations,
         });
     }
 
@@ -209,13 +220,19 @@ impl<'a> Selectors<'a> {
                 is_tried,
                 selected: 0,
                 passed: 0,
+                shields: Shields::default(),
             });
         }
         chain
     }
 
     /// Tries everything on the devices of these slices.
-    pub(super) fn run<'s>(&mut self, slices: impl Iterator<Item = &'s ResourceSlice>) {
+    pub(super) fn run<'s>(
+        &mut self,
+        slices: impl Iterator<Item = &'s ResourceSlice>,
+        gaps: &Gaps<'_>,
+    ) {
+        self.has_hidden = gaps.hidden().next().is_some();
         let mut spent = 0;
         // A broken value fails everybody's selectors, and is told of its slice.
         let is_sound = |device: &&Device| device.usable && malformed(device).is_none();
@@ -251,7 +268,7 @@ impl<'a> Selectors<'a> {
                 self.chains
                     .iter_mut()
                     .filter(|chain| chain.is_tried)
-                    .for_each(|chain| chain.try_on(&mut verdict));
+                    .for_each(|chain| chain.try_on(device, &mut verdict));
             }
         }
     }
@@ -283,71 +300,9 @@ impl<'a> Selectors<'a> {
                 self.one(&expression, published, gaps, findings);
             }
             self.too_many(site, published, gaps, findings);
+            self.all_tainted(site, gaps, findings);
         }
         self.alternatives(published, gaps, findings);
-    }
-
-    fn empty_class(
-        &self,
-        class: &str,
-        site: &Site<'_>,
-        published: &Published,
-        gaps: &Gaps,
-        findings: &mut Findings,
-    ) {
-        let chain = &self.chains[site.chain];
-        let of_class = chain.expressions.iter().take(chain.of_class);
-        let mut causes = of_class
-            .filter_map(|number| self.programs[*number].as_ref().ok())
-            .flat_map(|program| causes(program, published));
-        if causes.any(|cause| cause.is_slip) {
-            // That was told of the class.
-            return;
-        }
-        let message = format!(
-            "DeviceClass {class} selects none of {}{}",
-            self.all(),
-            self.first_failure(chain)
-        );
-        let remedy = "look at the selectors of the class, or ask for another class";
-        let path = format!("{}.deviceClassName", site.path);
-        let mut about = findings.about(site.object);
-        let is_error = site.stake == Stake::Allocation && self.is_hopeless(site, published, gaps);
-        match is_error {
-            true => about.error(path, message, remedy),
-            false if self.is_elsewhere(site, published) => about.hint(path, message, remedy),
-            false => about.warning(path, message, remedy),
-        }
-    }
-
-    /// Requests of which no alternative can be had.
-    fn alternatives(&self, published: &Published, gaps: &Gaps, findings: &mut Findings) {
-        let mut requests: BTreeMap<(&ObjectRef, &str), bool> = BTreeMap::new();
-        for site in self
-            .sites
-            .iter()
-            .filter(|site| site.stake == Stake::Alternative)
-        {
-            let Some((request, _)) = site.path.split_once(".firstAvailable[") else {
-                continue;
-            };
-            let chain = &self.chains[site.chain];
-            let fails = chain.trials.iter().any(|trial| trial.failed > 0);
-            let is_hopeless = self.tried > 0
-                && chain.is_tried
-                && chain.passed == 0
-                && !fails
-                && self.is_sound(chain)
-                && self.is_hopeless(site, published, gaps);
-            *requests.entry((site.object, request)).or_insert(true) &= is_hopeless;
-        }
-        for ((object, path), _) in requests.into_iter().filter(|(_, is_hopeless)| *is_hopeless) {
-            findings.about(object).error(
-                format!("{path}.firstAvailable"),
-                format!("none of {} satisfies any of the alternatives", self.all()),
-                "change the selectors of one of them",
-            );
-        }
     }
 
     fn is_sound(&self, chain: &Chain) -> bool {
@@ -361,14 +316,26 @@ impl<'a> Selectors<'a> {
         if !site.is_needed || !self.is_complete {
             return false;
         }
-        let programs = self.chains[site.chain].expressions.iter();
+        let drivers = self.drivers_of(&self.chains[site.chain]);
+        drivers.iter().all(|driver| published.knows(driver)) && !gaps.concern(&drivers)
+    }
+
+    /// Whether a claim waits, and nothing of the drivers that it names is hidden or was not tried.
+    fn waits_for_known(&self, site: &Site<'_>, gaps: &Gaps) -> bool {
+        let drivers = self.drivers_of(&self.chains[site.chain]);
+        site.is_needed && self.is_complete && !gaps.concern(&drivers)
+    }
+
+    /// Drivers and domains that the expressions name.
+    fn drivers_of(&self, chain: &Chain) -> BTreeSet<String> {
+        let programs = chain.expressions.iter();
         let mut drivers = BTreeSet::new();
         for program in programs.filter_map(|number| self.programs[*number].as_ref().ok()) {
             drivers.extend(program.drivers().into_iter().map(str::to_owned));
             let references = program.references().into_keys();
             drivers.extend(references.map(|reference| reference.domain));
         }
-        drivers.iter().all(|driver| published.knows(driver)) && !gaps.concern(&drivers)
+        drivers
     }
 
     fn one(&self, tried: &Tried<'_>, published: &Published, gaps: &Gaps, findings: &mut Findings) {
@@ -379,6 +346,9 @@ impl<'a> Selectors<'a> {
         let program = match &self.programs[tried.number] {
             Ok(program) => program,
             Err(text) if text.is_empty() => return,
+            Err(text) if remedies::is_gated(text) => {
+                return about.warning(path, remedies::GATED[0], remedies::GATED[1]);
+            }
             Err(text) => {
                 return about.error(
                     path,
@@ -390,24 +360,33 @@ impl<'a> Selectors<'a> {
                 );
             }
         };
-        let causes = causes(program, published);
+        let mut causes = causes(program, published);
+        let contradiction = self.contradiction(tried);
+        let is_impossible = contradiction.is_some();
+        // What was meant says more.
+        if !causes.first().is_some_and(|cause| cause.is_slip) {
+            causes.splice(0..0, contradiction);
+        }
         let among = self.among(tried);
+        let is_hidden = gaps.hide(&self.drivers_of(&self.chains[site.chain]));
         let error = trial.error.as_deref().unwrap_or_default();
         let remedy = || remedies::for_running(error, source, program, published, &causes);
         if trial.tried == 0 {
             // An expression before it let nothing through, and was told.
         } else if trial.failed == trial.tried {
-            about.error(
-                path,
-                format!("the expression fails on {among}: {error}"),
-                remedy(),
-            );
+            let message = format!("the expression fails on {among}: {error}");
+            match is_hidden {
+                true => about.warning(path, message, remedy()),
+                false => about.error(path, message, remedy()),
+            }
         } else if trial.failed > 0 {
             let message = format!(
                 "the expression fails on {} of {among}: {error}; a pod that meets such a device is not scheduled",
                 trial.failed
             );
             about.warning(path, message, remedy());
+        } else if is_hidden {
+            // What is wrong with the slices that hide devices was told of them.
         } else if trial.matched == 0 {
             let cause = causes.first();
             let why = cause.map(|cause| format!(": {}", cause.message));
@@ -422,7 +401,11 @@ impl<'a> Selectors<'a> {
             let is_slip = cause.is_some_and(|cause| cause.is_slip);
             match site.stake {
                 Stake::Class | Stake::Alternative if !is_slip => about.hint(path, message, remedy),
-                Stake::Allocation if self.is_hopeless(site, published, gaps) => {
+                Stake::Allocation
+                    if is_impossible
+                        || self.is_hopeless(site, published, gaps)
+                        || is_slip && self.waits_for_known(site, gaps) =>
+                {
                     about.error(path, message, remedy);
                 }
                 _ => about.warning(path, message, remedy),
@@ -434,6 +417,9 @@ impl<'a> Selectors<'a> {
 
     fn all(&self) -> String {
         match self.is_complete {
+            true if self.has_hidden => {
+                format!("the {} that could be read", count(self.tried, "device"))
+            }
             true => format!("the {} published", count(self.tried, "device")),
             false => format!("the first {} that were tried", count(self.tried, "device")),
         }
@@ -461,7 +447,7 @@ impl<'a> Selectors<'a> {
 }
 
 impl Chain {
-    fn try_on(&mut self, verdict: &mut impl FnMut(usize) -> Verdict) {
+    fn try_on(&mut self, device: &Device, verdict: &mut impl FnMut(usize) -> Verdict) {
         for (i, number) in self.expressions.iter().enumerate() {
             if i == self.of_class {
                 self.selected += 1;
@@ -482,6 +468,7 @@ impl Chain {
             self.selected += 1;
         }
         self.passed += 1;
+        self.shields.add(device);
     }
 
     fn class_is_sound(&self, programs: &[Result<Program, String>]) -> bool {

@@ -1,4 +1,5 @@
-//! Tests of the allocator as a whole.
+//! Tests of the allocator as a whole: each rule of a version in `rules`, each feature in `features`, every text in `texts`;
+//! random clusters (`random`, `matrix`) against the `oracle`; and `survey` and `glance` against the search.
 
 pub mod support;
 

@@ -120,6 +120,7 @@ impl<'a> Published<'a> {
     /// What may help against a part that was false, or failed, for these devices.
     pub fn hints(&self, part: &Part, positions: &[usize], failed: bool) -> Vec<Hint> {
         let mut hints = Vec::new();
+        let drivers = self.drivers(positions);
         for access in &part.accesses {
             let lacks = |position: &usize| {
                 let found = self.survey.found(*position, self.inventory);
@@ -135,16 +136,24 @@ impl<'a> Published<'a> {
                     ..Hint::default()
                 });
             }
-            hints.extend(self.unknown(access));
+            let known = concrete(access, &drivers);
+            hints.extend(known.filter_map(|access| self.unknown(&access)));
         }
         let mut told = BTreeSet::new();
         for (access, _) in &part.wanted {
             if told.insert(access) {
-                hints.extend(self.other_values(access, part));
+                let known = concrete(access, &drivers);
+                hints.extend(known.filter_map(|known| self.other_values(&known, access, part)));
             }
         }
         hints.truncate(MOST_HINTS);
         hints
+    }
+
+    /// Of these devices, each once.
+    fn drivers(&self, positions: &[usize]) -> BTreeSet<Arc<str>> {
+        let of = |position: &usize| self.survey.found(*position, self.inventory).slice;
+        positions.iter().map(|at| of(at).driver.clone()).collect()
     }
 
     fn all(&self) -> impl Iterator<Item = Found<'a>> {
@@ -178,7 +187,7 @@ impl<'a> Published<'a> {
 
     /// If nothing has this name: those that are nearest.
     fn unknown(&self, access: &Access) -> Option<Hint> {
-        let (domain, name) = (&*access.domain, &*access.name);
+        let (domain, name) = (access.domain.as_deref()?, &*access.name);
         let names = self.names(access.field)?;
         if names.contains(&(domain, name)) {
             return None;
@@ -204,8 +213,8 @@ impl<'a> Published<'a> {
     }
 
     /// If no device has any of the values that the part wants: those that there are.
-    fn other_values(&self, access: &Access, part: &Part) -> Option<Hint> {
-        let values = self.values_of(access);
+    fn other_values(&self, known: &Access, access: &Access, part: &Part) -> Option<Hint> {
+        let values = self.values_of(known);
         let wanted = part.wanted.iter().filter(|(of, _)| of == access);
         let mut wanted = wanted.map(|(_, text)| text);
         if values.is_empty() || wanted.clone().any(|text| values.contains(text)) {
@@ -231,6 +240,14 @@ impl<'a> Published<'a> {
             .insert(access.clone(), Rc::clone(&values));
         values
     }
+}
+
+/// An access by the domains that it means for devices of these drivers.
+fn concrete(access: &Access, drivers: &BTreeSet<Arc<str>>) -> impl Iterator<Item = Access> {
+    let is_own = access.domain.is_none() && access.field != Field::Driver;
+    let each = drivers.iter().filter(move |_| is_own);
+    let own = each.map(|driver| access.within(driver));
+    own.chain((!is_own).then(|| access.clone()))
 }
 
 fn seen(access: &Access, found: Found<'_>) -> Option<String> {

@@ -12,7 +12,9 @@ use super::sandbox::Sandbox;
 use super::simulate::said_by_plugin;
 use super::{DONE, NOT_PLACED, Streams, built_in};
 use crate::cluster::{Cluster, Settings};
-use crate::lint::{self, Finding, KnownKinds, Places, Report, Slips, Subject, Templates};
+use crate::lint::{
+    self, Finding, KnownKinds, Namespaces, Places, Promises, Report, Slips, Subject, Templates,
+};
 use crate::manifest;
 use crate::plugin::{Component, Plugin, Severity, SharedServices};
 use crate::workloads;
@@ -33,7 +35,7 @@ pub(super) struct Lint {
     #[arg(short, long, value_enum, default_value_t = Output::Text)]
     output: Output,
 
-    /// Kubernetes version whose rules apply, for example 1.31
+    /// Kubernetes version whose rules apply: 1.31, or current, which is 1.36
     #[arg(long, value_name = "PROFILE", default_value = "current")]
     profile: String,
 
@@ -84,22 +86,31 @@ impl Lint {
 
     fn report(&self, plugin: &Component, streams: &mut Streams<'_>) -> anyhow::Result<Report> {
         let mut slips = Slips::default();
+        let mut promises = Promises::default();
+        let keep = keep(plugin.description());
         let known = KnownKinds::of(plugin.description());
         let mut input = manifest::read_leniently(
             &self.inputs,
             streams.stdin,
-            &keep(plugin.description()),
+            &|kind| keep(kind) || Namespaces::is_wanted(kind),
             &|api_version, kind| known.judge(api_version, kind),
-            &mut |text| slips.look(text),
+            &mut |text| {
+                slips.look(text);
+                promises.look(text);
+            },
         )?;
+        let namespaces = Namespaces::take(&mut input);
         let mut findings = slips.findings(&input.objects);
         findings.extend(lint::core_kinds(&input.objects));
         findings.extend(lint::mixed_versions(&input.objects));
+        if self.profile != "1.31" {
+            findings.extend(namespaces.findings(&input.objects));
+        }
         let before = Templates::before(&input);
         let mut places = Places::of(&input);
         // What expanding says is no mistake.
         let said = std::mem::take(&mut input.warnings);
-        workloads::expand(&mut input);
+        workloads::expand_all(&mut input);
         places.add_errors(&input);
         input.warnings = said;
         findings.extend(lint::noticed(&input));
@@ -136,6 +147,7 @@ impl Lint {
                     lint::finding(Severity::Error, subject, VERSION, &message)
                 }),
         );
+        promises.remove_from(&mut findings);
         Ok(Report::new(findings, &places, &templates))
     }
 }

@@ -1,9 +1,11 @@
 //! The facade: what the scheduler and plugins may rely on.
 
+mod in_flight;
+mod late;
+
 use serde_json::{Value, json};
 
 use super::*;
-use crate::api::Fault;
 use crate::plugin::ApiErrorReason;
 
 const CLAIM: &str = "ResourceClaim.resource.k8s.io";
@@ -37,14 +39,6 @@ fn shown(cluster: &Cluster, name: &str) -> Object {
         .expect("the claim")
         .object
         .clone()
-}
-
-fn in_flight(cluster: &Cluster, name: &str, holder: &str) -> InFlight {
-    InFlight {
-        target: shown(cluster, name).id().clone(),
-        holder: holder.into(),
-        json: b"{}".as_slice().into(),
-    }
 }
 
 fn relabelled(object: &Object, label: &str) -> Object {
@@ -166,168 +160,6 @@ fn missing_objects_have_the_upstream_text() {
     );
 }
 
-#[test]
-fn in_flight_entries_go_in_together_or_not_at_all() {
-    let mut cluster = cluster();
-    let (a, b) = (
-        in_flight(&cluster, "a", "pod-1"),
-        in_flight(&cluster, "b", "pod-1"),
-    );
-    let stranger = InFlight {
-        holder: "pod-2".into(),
-        ..b.clone()
-    };
-    let unknown = InFlight {
-        target: ObjectRef {
-            name: "x".into(),
-            ..b.target.clone()
-        },
-        ..b.clone()
-    };
-    let recreated = InFlight {
-        target: ObjectRef {
-            uid: "old".into(),
-            ..b.target.clone()
-        },
-        ..b.clone()
-    };
-    for (second, expected) in [
-        (stranger, ApiErrorReason::Forbidden),
-        (unknown, ApiErrorReason::NotFound),
-        (recreated, ApiErrorReason::NotFound),
-    ] {
-        let refused = cluster.put_in_flight("pod-1", vec![a.clone(), second]);
-        assert_eq!(refused.map_err(|error| error.reason), Err(expected));
-        assert_eq!(cluster.in_flight().count(), 0);
-    }
-    cluster
-        .put_in_flight("pod-1", vec![b.clone()])
-        .expect("free");
-    let (a2, b2) = (
-        in_flight(&cluster, "a", "pod-2"),
-        in_flight(&cluster, "b", "pod-2"),
-    );
-    let refused = cluster.put_in_flight("pod-2", vec![a2, b2]);
-    assert_eq!(
-        refused.map_err(|error| error.reason),
-        Err(ApiErrorReason::Conflict)
-    );
-    assert_eq!(cluster.in_flight().cloned().collect::<Vec<_>>(), [b]);
-}
-
-#[test]
-fn only_the_holder_replaces_and_removes() {
-    let mut cluster = cluster();
-    let kind = Kind::new(CLAIM);
-    let entry = in_flight(&cluster, "a", "pod-1");
-    cluster
-        .put_in_flight("pod-1", vec![entry.clone()])
-        .expect("free");
-    let newer = InFlight {
-        json: b"{\"n\":1}".as_slice().into(),
-        ..entry
-    };
-    cluster
-        .put_in_flight("pod-1", vec![newer.clone()])
-        .expect("its own");
-    assert_eq!(cluster.get_in_flight(&kind, "uid-a"), Some(newer));
-    assert!(!cluster.remove_in_flight("pod-2", &kind, "uid-a", true));
-    assert!(
-        cluster.deliver().is_empty(),
-        "nothing changed, nobody is woken"
-    );
-    assert!(cluster.remove_in_flight("pod-1", &kind, "uid-a", false));
-    assert!(!cluster.remove_in_flight("pod-1", &kind, "uid-a", false));
-    assert!(cluster.deliver().is_empty(), "not asked for");
-    assert_eq!(cluster.get_in_flight(&kind, "uid-a"), None);
-}
-
-#[test]
-fn removal_wakes_by_an_update_of_the_object() {
-    let mut cluster = cluster();
-    let entry = in_flight(&cluster, "a", "pod-1");
-    cluster.put_in_flight("pod-1", vec![entry]).expect("free");
-    assert!(cluster.remove_in_flight("pod-1", &Kind::new(CLAIM), "uid-a", true));
-    let now = shown(&cluster, "a");
-    assert!(
-        matches!(&cluster.deliver()[..], [ObjectEvent { action: Action::Update, old: Some(old), new: Some(new), .. }]
-        if old.is(&now) && new.is(&now))
-    );
-}
-
-#[test]
-fn both_streams_share_a_counter_and_hide_nothing() {
-    let mut cluster = cluster();
-    let at = cluster.revision();
-    let entries = vec![
-        in_flight(&cluster, "a", "pod-1"),
-        in_flight(&cluster, "b", "pod-1"),
-    ];
-    cluster
-        .put_in_flight("pod-1", entries.clone())
-        .expect("free");
-    assert!(
-        cluster.changes(&Kind::new(CLAIM), at).changes.is_empty(),
-        "the claims did not change"
-    );
-    let page = cluster.in_flight_changes(at);
-    let puts: Vec<InFlightChange> = entries.iter().cloned().map(InFlightChange::Put).collect();
-    assert_eq!((page.changes, page.until), (puts, cluster.revision()));
-    let between = cluster.revision();
-    cluster.remove_in_flight("pod-1", &Kind::new(CLAIM), "uid-a", false);
-    let page = cluster.in_flight_changes(between);
-    assert_eq!(
-        page.changes,
-        [InFlightChange::Removed(entries[0].target.clone())]
-    );
-    let fresh = cluster.in_flight_changes(0);
-    assert!(fresh.reset);
-    assert_eq!(fresh.changes, [InFlightChange::Put(entries[1].clone())]);
-}
-
-#[test]
-fn a_dead_plugin_is_cleaned_up_after() {
-    let mut cluster = cluster();
-    let (a, b) = (
-        in_flight(&cluster, "a", "pod-1"),
-        in_flight(&cluster, "b", "pod-2"),
-    );
-    cluster
-        .put_in_flight("pod-1", vec![a.clone()])
-        .expect("free");
-    cluster
-        .put_in_flight("pod-2", vec![b.clone()])
-        .expect("free");
-    let changed = relabelled(&shown(&cluster, "a"), "1");
-    let written = update(&mut cluster, changed);
-    cluster.assume(written.clone()).expect("assumed");
-    cluster.deliver();
-    assert_eq!(cluster.remove_entries_of("pod-1"), [a]);
-    assert_eq!(cluster.in_flight().cloned().collect::<Vec<_>>(), [b]);
-    let now = cluster
-        .get(&Kind::new(CLAIM), "ns", "a")
-        .expect("the claim");
-    assert!(
-        !now.assumed && now.object.is(&written),
-        "the write is not forgotten although its confirmation was dropped"
-    );
-    assert_eq!(cluster.deliver().len(), 1, "woken");
-    assert!(cluster.remove_entries_of("pod-1").is_empty());
-}
-
-#[test]
-fn what_was_assumed_and_not_written_is_taken_back() {
-    let mut cluster = cluster();
-    let entry = in_flight(&cluster, "a", "pod-1");
-    cluster.put_in_flight("pod-1", vec![entry]).expect("free");
-    let before = shown(&cluster, "a");
-    let mut ahead = relabelled(&before, "1").into_value();
-    ahead["metadata"]["resourceVersion"] = json!("999");
-    cluster.assume(object(ahead)).expect("assumed");
-    cluster.remove_entries_of("pod-1");
-    assert!(shown(&cluster, "a").is(&before));
-}
-
 /// A plugin hands in text; what is shown has the text that the API's event will carry.
 #[test]
 fn one_version_has_one_text() {
@@ -372,25 +204,6 @@ fn pages_of_a_kind() {
 }
 
 #[test]
-fn a_relist_repairs_what_the_watch_lost() {
-    let mut cluster = cluster();
-    let kind = Kind::new(CLAIM);
-    let stored = shown(&cluster, "a");
-    let written = update(&mut cluster, relabelled(&stored, "1"));
-    let target = shown(&cluster, "b").id().clone();
-    cluster
-        .call(ApiCall::Delete { target })
-        .expect("a deletion");
-    cluster.api().watch().lose(&kind, 0).expect("the update");
-    cluster.api().watch().lose(&kind, 0).expect("the deletion");
-    assert!(cluster.deliver().is_empty());
-    cluster.relist(&kind);
-    assert!(shown(&cluster, "a").is(&written));
-    assert!(cluster.entry(&kind, "ns", "b").is_none());
-    assert_eq!(cluster.deliver().len(), 2);
-}
-
-#[test]
 fn plugins_calls_are_marked_in_the_journal() {
     let mut cluster = cluster();
     let object = relabelled(&shown(&cluster, "a"), "1");
@@ -428,167 +241,6 @@ fn logs_are_kept_by_level() {
     cluster.log(LogLevel::Warn, "p", "careful", &[]);
     cluster.log(LogLevel::Debug, "p", "detail", &[]);
     assert_eq!(cluster.take_logs().len(), 1);
-}
-
-/// Whatever is written, delayed and lost: after a relist the caches show what the API holds, and a reader who followed the
-/// stream holds the same.
-#[test]
-fn caches_and_readers_end_with_what_the_api_holds() {
-    for seed in 0..20 {
-        let mut random = fastrand::Rng::with_seed(seed);
-        let page = PageLimit {
-            changes: 3,
-            bytes: 1 << 20,
-        };
-        let mut cluster = Cluster::new(Settings {
-            page,
-            ..Settings::default()
-        });
-        let kind = Kind::new(CLAIM);
-        let (mut since, mut held) = (0, BTreeMap::new());
-        for _ in 0..600 {
-            let name = format!("c{}", random.u32(..8));
-            let known = cluster.stored().stored(&kind, "ns", &name).cloned();
-            match (random.u32(..8), known) {
-                (0..3, None) => _ = cluster.load(vec![claim(&name)]),
-                (0..2, Some(known)) => {
-                    _ = update(
-                        &mut cluster,
-                        relabelled(&known, &random.u32(..).to_string()),
-                    )
-                }
-                (2, Some(known)) => {
-                    let written = update(
-                        &mut cluster,
-                        relabelled(&known, &random.u32(..).to_string()),
-                    );
-                    // The caches may not know it yet.
-                    _ = cluster.assume(written);
-                }
-                (3, Some(known)) => {
-                    let target = known.id().clone();
-                    cluster
-                        .call(ApiCall::Delete { target })
-                        .expect("a deletion");
-                }
-                (4, _) => cluster.api().watch().hold(&kind),
-                (5, _) => cluster.api().watch().release(&kind),
-                (6, _) => _ = cluster.api().watch().lose(&kind, 0),
-                _ => _ = cluster.deliver(),
-            }
-            if random.bool() {
-                read(&mut cluster, &kind, &mut since, &mut held);
-            }
-        }
-        cluster.relist(&kind);
-        while read(&mut cluster, &kind, &mut since, &mut held) {}
-        let object = |object: &Object| {
-            (
-                object.id().name.clone(),
-                object.resource_version().to_owned(),
-            )
-        };
-        let stored: BTreeMap<_, _> = cluster.stored().list(&kind).map(object).collect();
-        let cached: BTreeMap<_, _> = cluster
-            .list(&kind)
-            .map(|entry| object(&entry.object))
-            .collect();
-        assert_eq!(cached, stored, "seed {seed}");
-        let held: BTreeMap<_, _> = held.values().map(object).collect();
-        assert_eq!(held, stored, "seed {seed}");
-    }
-}
-
-/// Reads a page of a kind into what a reader holds, by slot. Whether there is more.
-fn read(
-    cluster: &mut Cluster,
-    kind: &Kind,
-    since: &mut Revision,
-    held: &mut BTreeMap<Slot, Object>,
-) -> bool {
-    let page = cluster.changes(kind, *since);
-    if page.reset {
-        held.clear();
-    }
-    for change in page.changes {
-        match change {
-            Change::Put(entry) => _ = held.insert(entry.slot, entry.object),
-            Change::Deleted { slot, .. } => _ = held.remove(&slot),
-        }
-    }
-    *since = page.until;
-    page.more
-}
-
-fn failing(operation: Operation, reason: ApiErrorReason, after_effect: bool) -> Fault {
-    let message = "injected".to_owned();
-    Fault {
-        operation: Some(operation),
-        kind: None,
-        nth: 1,
-        error: ApiError { reason, message },
-        after_effect,
-    }
-}
-
-/// Whether a write is seen although its event is late, after the server's answer.
-fn seen_after(reason: ApiErrorReason) -> bool {
-    let mut cluster = cluster();
-    cluster.api().watch().hold(&Kind::new(CLAIM));
-    let fault = failing(Operation::Api(Verb::Update), reason, true);
-    cluster.api().inject(fault);
-    let object = relabelled(&shown(&cluster, "a"), "1");
-    assert!(cluster.call(ApiCall::Update { object }).is_err());
-    shown(&cluster, "a").text("/metadata/labels/l") == Some("1")
-}
-
-#[test]
-fn a_write_whose_outcome_is_open_is_looked_at() {
-    assert!(seen_after(ApiErrorReason::Timeout));
-    assert!(seen_after(ApiErrorReason::Other));
-    // An answer that says what happened is believed.
-    assert!(!seen_after(ApiErrorReason::Forbidden));
-}
-
-#[test]
-fn a_bind_whose_outcome_is_open_is_looked_at() {
-    for (reason, after_effect, bound) in [
-        (ApiErrorReason::Timeout, true, true),
-        (ApiErrorReason::Other, true, true),
-        (ApiErrorReason::Timeout, false, false),
-    ] {
-        let mut cluster = cluster();
-        let pod = json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p", "namespace": "ns", "uid": "p"}});
-        cluster.load(vec![object(pod)]);
-        let fault = failing(Operation::Bind, reason, after_effect);
-        cluster.api().inject(fault);
-        let pod = cluster
-            .entry(&Kind::new("Pod"), "ns", "p")
-            .expect("the pod");
-        let pod = pod.object.id().clone();
-        assert_eq!(cluster.bind(&pod, "n").is_ok(), bound, "{reason:?}");
-    }
-}
-
-#[test]
-fn what_plugins_wrote_is_shown_on_request_though_its_event_is_late() {
-    let mut cluster = cluster();
-    cluster.api().watch().hold(&Kind::new(CLAIM));
-    let first = cluster.stored().calls_made();
-    let a = relabelled(&shown(&cluster, "a"), "1");
-    update(&mut cluster, a);
-    let second = cluster.stored().calls_made();
-    let b = relabelled(&shown(&cluster, "b"), "1");
-    update(&mut cluster, b);
-    let label = |cluster: &Cluster, name| {
-        let shown = shown(cluster, name);
-        shown.text("/metadata/labels/l").map(str::to_owned)
-    };
-    cluster.show_writes_since(second);
-    assert_eq!(label(&cluster, "a"), None);
-    assert_eq!(label(&cluster, "b").as_deref(), Some("1"));
-    cluster.show_writes_since(first);
-    assert_eq!(label(&cluster, "a").as_deref(), Some("1"));
 }
 
 /// The same objects in the same order; what happens to one of them does not happen to the other.

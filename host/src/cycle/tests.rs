@@ -1,4 +1,7 @@
-//! Scheduling cycles against a plugin that does as it is told.
+//! Scheduling cycles against a plugin that does as it is told: the extension points one by one.
+
+mod refusals;
+mod select;
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -87,11 +90,16 @@ fn reserved(attempt: &Attempt) -> &str {
     }
 }
 
-fn refusing(code: Code, reason: &'static str) -> Script {
+/// What Filter says of each slot.
+fn filtering(answer: impl Fn(u32) -> Status + 'static) -> Script {
     Script {
-        filter: Box::new(move |_| Ok(Status::new(code, reason))),
+        filter: Box::new(move |(_, slot)| Ok(answer(*slot))),
         ..Script::default()
     }
+}
+
+fn refusing(code: Code, reason: &'static str) -> Script {
+    filtering(move |_| Status::new(code, reason))
 }
 
 fn rejectors(failure: &Failure) -> Vec<&str> {
@@ -101,194 +109,6 @@ fn rejectors(failure: &Failure) -> Vec<&str> {
         .iter()
         .map(AsRef::as_ref)
         .collect()
-}
-
-#[test]
-fn the_first_by_name_of_the_feasible_nodes_is_reserved() {
-    let mut bench = bench(Script::default(), &["b", "a"]);
-    let attempt = bench.run();
-    assert_eq!(reserved(&attempt), "a");
-    assert_eq!(
-        bench.calls(),
-        [
-            "pre-filter p",
-            "filter [10, 11]",
-            "pre-score [10, 11]",
-            "reserve 11",
-            "end-cycle"
-        ]
-    );
-    assert_eq!((attempt.visited, attempt.feasible.len()), (2, 2));
-    let plan = Some(plan_of("plan of reserve"));
-    assert_eq!(
-        attempt.outcome,
-        Outcome::Reserved {
-            node: "a".into(),
-            plan
-        }
-    );
-}
-
-#[test]
-fn one_feasible_node_is_not_scored() {
-    let script = Script {
-        filter: Box::new(|(_, slot)| {
-            Ok(match slot {
-                10 => Status::new(Code::UnschedulableAndUnresolvable, "full"),
-                _ => Status::success(),
-            })
-        }),
-        ..Script::default()
-    };
-    let mut bench = bench(script, &["a", "b"]);
-    assert_eq!(reserved(&bench.run()), "b");
-    assert_eq!(
-        bench.calls(),
-        ["pre-filter p", "filter [10, 11]", "reserve 11", "end-cycle"]
-    );
-}
-
-/// 7, 7 and -1 become 100, 100 and 0: the name decides between the first two.
-#[test]
-fn the_highest_score_wins_then_the_name() {
-    let script = Script {
-        score: Box::new(|(_, slot)| match slot {
-            10 => -1,
-            _ => 7,
-        }),
-        ..Script::default()
-    };
-    let mut bench = with_plugin(Fake::new(script).with_point("score"), &["a", "c", "b"]);
-    assert_eq!(reserved(&bench.run()), "b");
-}
-
-/// (i64::MIN .. i64::MAX) must not overflow when it is brought to 0..100.
-#[test]
-fn extreme_scores_are_compared() {
-    let script = Script {
-        score: Box::new(|(_, slot)| if *slot == 10 { i64::MIN } else { i64::MAX }),
-        ..Script::default()
-    };
-    let mut bench = with_plugin(Fake::new(script).with_point("score"), &["a", "b"]);
-    assert_eq!(reserved(&bench.run()), "b");
-}
-
-#[test]
-fn a_skipping_pre_score_skips_score() {
-    let script = Script {
-        pre_score: Box::new(|_| Ok(Status::new(Code::Skip, ""))),
-        ..Script::default()
-    };
-    let mut bench = with_plugin(Fake::new(script).with_point("score"), &["a", "b"]);
-    assert_eq!(reserved(&bench.run()), "a");
-    assert!(!bench.calls().iter().any(|call| call.starts_with("score")));
-}
-
-#[test]
-fn native_filters_come_first_and_their_nodes_are_not_asked_about() {
-    let mut bench = bench(
-        refusing(
-            Code::UnschedulableAndUnresolvable,
-            "cannot allocate all claims",
-        ),
-        &["a", "b", "c"],
-    );
-    bench
-        .native
-        .0
-        .insert("b", ("NodeResourcesFit", "Insufficient cpu"));
-    let attempt = bench.run();
-    assert_eq!(
-        bench.calls(),
-        [
-            "pre-filter p",
-            "filter [10, 12]",
-            "post-filter",
-            "end-cycle"
-        ]
-    );
-    let failure = failure(&attempt);
-    assert_eq!(
-        failure.status.message(),
-        "0/3 nodes are available: 2 cannot allocate all claims, 1 Insufficient cpu. still not schedulable"
-    );
-    assert_eq!(
-        (failure.at, failure.status.code),
-        (Point::Filter, Code::Unschedulable)
-    );
-    assert_eq!(rejectors(failure), ["Fake", "NodeResourcesFit"]);
-    let refusals = attempt.refusals.sorted();
-    assert_eq!((refusals[0].count, refusals[0].nodes.len()), (2, 2));
-    assert_eq!(
-        (refusals[1].plugin.as_ref(), refusals[1].nodes[0].as_ref()),
-        ("NodeResourcesFit", "b")
-    );
-}
-
-#[test]
-fn the_code_says_whether_removing_pods_could_help() {
-    let code = |script| failure(&bench(script, &["a"]).run()).status.code;
-    assert_eq!(
-        code(refusing(Code::Unschedulable, "x")),
-        Code::Unschedulable
-    );
-    assert_eq!(
-        code(refusing(Code::UnschedulableAndUnresolvable, "x")),
-        Code::UnschedulableAndUnresolvable
-    );
-}
-
-#[test]
-fn an_invalid_object_decides_only_if_no_node_is_left() {
-    let script = || Script {
-        filter: Box::new(|(_, slot)| {
-            Ok(match slot {
-                10 => Status::new(
-                    Code::InvalidObject,
-                    "ResourceSlice s: spec.devices: not a list",
-                ),
-                11 => Status::new(Code::Unschedulable, "busy"),
-                _ => Status::success(),
-            })
-        }),
-        ..Script::default()
-    };
-    assert_eq!(
-        failure(&bench(script(), &["a", "b"]).run()).status.code,
-        Code::InvalidObject
-    );
-    assert_eq!(reserved(&bench(script(), &["a", "b", "c"]).run()), "c");
-}
-
-#[test]
-fn the_first_error_in_node_order_aborts_the_cycle() {
-    let script = Script {
-        filter: Box::new(|(_, slot)| {
-            Ok(match slot {
-                10 => Status::new(Code::Unschedulable, "busy"),
-                11 => Status::new(Code::Error, "first"),
-                _ => Status::new(Code::Error, "second"),
-            })
-        }),
-        ..Script::default()
-    };
-    let mut bench = bench(script, &["a", "b", "c"]);
-    let attempt = bench.run();
-    let failure = failure(&attempt);
-    assert_eq!(
-        (failure.at, failure.status.code),
-        (Point::Filter, Code::Error)
-    );
-    assert_eq!(
-        failure.status.message(),
-        "running \"Fake\" filter plugin: first"
-    );
-    assert_eq!(failure.rejection, Rejection::default());
-    assert_eq!(
-        bench.calls(),
-        ["pre-filter p", "filter [10, 11, 12]", "end-cycle"]
-    );
-    assert_eq!(attempt.refusals.sorted()[0].nodes, ["b".into()]);
 }
 
 #[test]
@@ -435,87 +255,4 @@ fn a_trap_is_an_error_of_the_pod_and_ends_the_instance() {
             plan: None
         })
     );
-}
-
-/// Batches grow 4, 8, 16: node 5 is in the second one.
-#[test]
-fn the_first_feasible_node_is_taken_from_a_rotating_start() {
-    let script = Script {
-        filter: Box::new(|(_, slot)| {
-            Ok(match slot % 5 {
-                0 => Status::success(),
-                _ => Status::new(Code::Unschedulable, "busy"),
-            })
-        }),
-        ..Script::default()
-    };
-    let names = ["a", "b", "c", "d", "e", "f", "g"];
-    let mut bench = bench(script, &names);
-    bench.strategy = Strategy::FirstFeasible;
-    bench.start = 1;
-    let attempt = bench.run();
-    assert_eq!((reserved(&attempt), attempt.visited), ("f", 5));
-    assert_eq!(Strategy::FirstFeasible.next_start(1, 5, 7), 6);
-    bench.start = 6;
-    let attempt = bench.run();
-    assert_eq!((reserved(&attempt), attempt.visited), ("a", 2));
-    assert_eq!(Strategy::FirstFeasible.next_start(6, 2, 7), 1);
-}
-
-#[test]
-fn an_error_behind_the_first_feasible_node_is_not_met() {
-    let script = Script {
-        filter: Box::new(|(_, slot)| {
-            Ok(match slot {
-                10 => Status::success(),
-                _ => Status::new(Code::Error, "broken"),
-            })
-        }),
-        ..Script::default()
-    };
-    let mut bench = bench(script, &["a", "b"]);
-    bench.strategy = Strategy::FirstFeasible;
-    assert_eq!(reserved(&bench.run()), "a");
-}
-
-#[test]
-fn only_some_names_are_kept_but_all_nodes_are_counted() {
-    let mut refusals = Refusals::new(2);
-    let status = Status::new(Code::Unschedulable, "busy");
-    for node in ["a", "b", "c"] {
-        refusals.add("P", &status, &node.into());
-    }
-    let sorted = refusals.sorted();
-    assert_eq!((sorted[0].count, sorted[0].nodes.len()), (3, 2));
-}
-
-/// Each text of a status is counted apart, as for a node that lacks both CPU and memory.
-#[test]
-fn the_sentence_counts_each_text() {
-    let mut refusals = Refusals::new(2);
-    let both = Status {
-        code: Code::Unschedulable,
-        reasons: vec!["Insufficient cpu".into(), "Insufficient memory".into()],
-    };
-    refusals.add("P", &both, &"a".into());
-    refusals.add(
-        "P",
-        &Status::new(Code::Unschedulable, "Insufficient memory"),
-        &"b".into(),
-    );
-    assert_eq!(
-        refusals.sentence(2),
-        "0/2 nodes are available: 2 Insufficient memory, 1 Insufficient cpu"
-    );
-}
-
-#[test]
-fn without_nodes_the_plugin_is_not_asked() {
-    let mut bench = bench(Script::default(), &[]);
-    let attempt = bench.run();
-    assert_eq!(
-        failure(&attempt).status.message(),
-        "no nodes available to schedule pods"
-    );
-    assert!(bench.calls().is_empty());
 }

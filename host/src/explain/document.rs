@@ -219,9 +219,28 @@ pub struct Reason {
     pub pods: Vec<String>,
     pub gate: String,
     pub also: Vec<Reason>,
+    /// Names that are there instead, the nearest first: looked up in the cluster.
+    #[serde(skip)]
+    pub there: Vec<String>,
     /// What a newer plugin says beside.
     #[serde(flatten)]
     pub rest: Map<String, Value>,
+}
+
+impl Reason {
+    /// The class that does not exist.
+    pub fn missing_class(&self) -> &str {
+        match self.class.as_str() {
+            "" => self.message.as_str(),
+            class => class,
+        }
+    }
+
+    /// Whether the part of a selector asks for the driver itself, not only by it for an attribute.
+    pub fn is_about_driver(&self) -> bool {
+        let part = self.part.replace("[device.driver]", "");
+        part.contains("device.driver")
+    }
 }
 
 /// What a part of a selector saw, and on how many devices.

@@ -11,6 +11,7 @@ use crate::stand_ins::change::{Change, Objects};
 
 mod candidates;
 mod minimal;
+mod selectors;
 pub mod trial;
 
 use candidates::{Candidate, Class};
@@ -87,6 +88,7 @@ fn on_node(bench: &mut Bench<'_>, all: &Objects, answer: &NodeAnswer) -> Remedy 
     let objects = all.around(&answer.name, bench.pod);
     let node = Some(answer.name.clone());
     let mut known = candidates::of(answer, bench.pod, &objects);
+    candidates::keep_some(&mut known, &objects);
     let mut left = Some(answer.clone());
     let mut drops = false;
     for _ in 0..ROUNDS {
@@ -115,17 +117,19 @@ fn on_node(bench: &mut Bench<'_>, all: &Objects, answer: &NodeAnswer) -> Remedy 
                 let more = candidates::of(&seen, bench.pod, &objects);
                 let more = more
                     .into_iter()
-                    .filter(|one| !candidates::is_known(&known, one));
+                    .filter(|one| !candidates::is_told(&known, one));
                 let more: Vec<Candidate> = more.collect();
+                let before = known.len();
+                known.extend(more);
+                candidates::keep_some(&mut known, &objects);
                 left = Some(seen);
-                if more.is_empty() {
+                if known.len() == before {
                     let any = known.iter().any(|one| one.class == Class::Drop);
                     if drops || !any {
                         break;
                     }
                     drops = true;
                 }
-                known.extend(more);
             }
             None => break,
         }

@@ -6,8 +6,9 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use crate::cluster::Cluster;
+use crate::nearest::nearest;
 use crate::object::{Kind, Object};
-use crate::stand_ins::schema::{CLAIM, POD};
+use crate::stand_ins::schema::{CLAIM, CLASS, POD};
 
 use super::document::{Document, Holder, Reason};
 
@@ -49,6 +50,10 @@ pub fn look_up(document: &mut Document, cluster: &Cluster) {
     for claim in &mut document.claims {
         let own = claim.claim.as_deref();
         claim.standing = own.and_then(|own| of(own, cluster)).unwrap_or_default();
+        let missing = claim.reasons.iter_mut();
+        for reason in missing.filter(|reason| reason.kind == "class-missing") {
+            reason.there = classes_near(reason.missing_class(), cluster);
+        }
         let requests = claim.requests.iter_mut();
         let reasons = requests.flat_map(|request| &mut request.reasons);
         let nearest = claim
@@ -63,6 +68,14 @@ pub fn look_up(document: &mut Document, cluster: &Cluster) {
     let together = document.together.iter_mut();
     let counters = together.flat_map(|together| &mut together.counters);
     counters.for_each(|reason| of_reason(reason, cluster));
+}
+
+/// What classes there are, the nearest to a name first.
+fn classes_near(name: &str, cluster: &Cluster) -> Vec<String> {
+    let kind = Kind::new(CLASS);
+    let classes = cluster.list(&kind).map(|entry| &*entry.object.id().name);
+    let near = nearest(name, classes, |class| class, usize::MAX);
+    near.into_iter().map(str::to_owned).collect()
 }
 
 fn of_reason(reason: &mut Reason, cluster: &Cluster) {

@@ -8,6 +8,8 @@ use crate::object::{Kind, Object};
 
 use super::Standing;
 
+/// Letters of a name that a sentence shows.
+const LONGEST: usize = 253;
 /// How many other names are shown.
 pub const SUGGESTIONS: usize = 5;
 
@@ -124,6 +126,14 @@ fn belongs_to(pod: &Object, workload: &str) -> bool {
         })
 }
 
+/// A name in a sentence: objects have at most 253 letters, and what has more is cut.
+pub fn short_name(name: &str) -> String {
+    match name.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}...", &name[..end]),
+        None => name.to_owned(),
+    }
+}
+
 fn nobody(name: &str, namespace: Option<&str>, all: &[&Object], in_reach: &[&Object]) -> String {
     let place = match namespace {
         Some(namespace) => format!(" in namespace {namespace}"),
@@ -131,7 +141,7 @@ fn nobody(name: &str, namespace: Option<&str>, all: &[&Object], in_reach: &[&Obj
     };
     let elsewhere = all.iter().filter(|pod| *pod.id().name == *name);
     let elsewhere: Vec<&str> = elsewhere.map(|pod| &*pod.id().namespace).collect();
-    let what = format!("there is no pod {name}{place} in the input");
+    let what = format!("there is no pod {}{place} in the input", short_name(name));
     if !elsewhere.is_empty() {
         return format!("{what}; it is in {}", elsewhere.join(", "));
     }

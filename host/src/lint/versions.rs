@@ -96,6 +96,9 @@ impl KnownKinds {
         }
         if self.has_group(group) {
             // A kind of one known group in another: nobody else serves it there.
+            if api_version.is_empty() {
+                return Some(format!("apiVersion is empty; write {write}{also}"));
+            }
             return Some(format!(
                 "apiVersion {api_version} has no kind {kind}; write {write}{also}"
             ));
@@ -150,14 +153,14 @@ fn wrong_version(
     versions: &[String],
 ) -> Option<String> {
     // Of core kinds and workloads the reader tells.
-    if OF_THE_PAST.contains(&version) || OF_HOST.iter().any(|(known, _)| *known == kind) {
+    if versions.is_empty()
+        || OF_THE_PAST.contains(&version)
+        || OF_HOST.iter().any(|(known, _)| *known == kind)
+    {
         return None;
     }
-    let nearest = versions
-        .iter()
-        .min_by_key(|known| distance(version, split(known).1))?;
     Some(format!(
-        "apiVersion {api_version:?} is not a version of {kind}; write {nearest}, or one of {}",
+        "apiVersion {api_version:?} is not a version of {kind}; write one of {}",
         versions.join(", ")
     ))
 }

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{Finding, Subject};
 use crate::manifest::Input;
 use crate::object::Object;
+use crate::workloads::path_of;
 
 /// Which pods stand for which workload.
 #[derive(Debug, Default)]
@@ -59,7 +60,7 @@ impl Templates {
         );
         if let Some(workload) = self.by_pod.get(&key) {
             finding.object = workload.clone();
-            finding.path = format!("spec.template.{}", finding.path)
+            finding.path = format!("{}.{}", path_of(&workload.kind), finding.path)
                 .trim_end_matches('.')
                 .to_owned();
         }

@@ -21,8 +21,8 @@ pub struct Slips {
 #[derive(Debug, Default)]
 struct Unit {
     subject: Subject,
-    /// Path, and what is wrong there.
-    slips: Vec<(String, String)>,
+    /// Path, how bad it is, and what is wrong there.
+    slips: Vec<(String, Severity, String)>,
 }
 
 impl Unit {
@@ -34,8 +34,12 @@ impl Unit {
             "metadata.namespace" => self.subject.namespace = text(),
             _ => {}
         }
+        let found = match is_text(path) {
+            true => not_a_text(value),
+            false => wrong(value).map(|message| (Severity::Warning, message)),
+        };
         self.slips
-            .extend(wrong(value).map(|message| (path.to_owned(), message)));
+            .extend(found.map(|(severity, message)| (path.to_owned(), severity, message)));
     }
 }
 
@@ -164,8 +168,8 @@ impl Slips {
             let Some(subject) = known.get(&unit.subject.key()).copied() else {
                 continue;
             };
-            findings.extend(unit.slips.iter().map(|(path, message)| {
-                Finding::from_message(Severity::Warning, subject.clone(), path, message)
+            findings.extend(unit.slips.iter().map(|(path, severity, message)| {
+                Finding::from_message(*severity, subject.clone(), path, message)
             }));
         }
         findings
@@ -242,6 +246,27 @@ fn split_key(content: &str) -> Option<(&str, &str)> {
 
 fn unquoted(text: &str) -> &str {
     text.trim_matches(['"', '\''])
+}
+
+/// Whether all values of the map are texts: the API server refuses what `kubectl` sends as something else.
+fn is_text(path: &str) -> bool {
+    const TEXTS: [&str; 4] = ["labels", "annotations", "matchLabels", "nodeSelector"];
+    let map = path
+        .strip_suffix(']')
+        .and_then(|path| path.rsplit_once('['));
+    map.is_some_and(|(map, _)| TEXTS.contains(&map.rsplit('.').next().unwrap_or_default()))
+}
+
+/// The same as [`wrong`] where a text must stand. What YAML 1.2 takes for a number too is told of the value itself.
+fn not_a_text(scalar: &str) -> Option<(Severity, String)> {
+    let message = wrong(scalar).filter(|message| message.contains("YAML 1.2 as a text"))?;
+    let what = match message.contains("boolean") {
+        true => "a boolean",
+        false => "a number",
+    };
+    let message =
+        format!("kubectl reads {scalar} as {what}, where a text must stand; put it in quotes");
+    Some((Severity::Error, message))
 }
 
 /// What is wrong with a plain scalar, and what to do.

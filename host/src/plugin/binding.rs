@@ -90,12 +90,7 @@ impl BindingInstance {
         made_of: &BindingPre,
         config: &[u8],
     ) -> Result<Self, PluginError> {
-        let call = Call {
-            name: "instantiate",
-            phase: Phase::Start,
-            pod: "",
-            nodes: 0,
-        };
+        let call = Call::new("instantiate", Phase::Start, "");
         let mut store = new_store(shared, services, made_of.pre.engine(), call);
         let made = at_once(async {
             let instance = made_of.pre.instantiate_async(&mut store).await?;
@@ -115,13 +110,7 @@ impl BindingInstance {
                 store.data_mut().end_call();
                 Ok(Self { store, binding })
             }
-            Ok(Err(reason)) => {
-                let cause = format!(
-                    "the configuration was refused: {}",
-                    super::output::one_line(&reason, 1000)
-                );
-                Err(failure::new(Fault::Start, call.name, cause, store.data()))
-            }
+            Ok(Err(reason)) => Err(failure::configuration_refused(&reason, store.data())),
             Err(error) => Err(failure::of_call(&error, call.name, store.data_mut())),
         }
     }
@@ -133,12 +122,7 @@ impl BindingInstance {
         let counters = self.store.data().shared.counters.clone();
         let pod = counters.converting(|| convert::object(call.pod()));
         counters.objects_in(1, pod.json.len());
-        let limits = Call {
-            name: call.name(),
-            phase: Phase::Binding,
-            pod: &call.pod().id().uid,
-            nodes: 0,
-        };
+        let limits = Call::new(call.name(), Phase::Binding, &call.pod().id().uid);
         begin(&mut self.store, limits);
         let (binding, store) = (&self.binding, &mut self.store);
         let outcome = match &call {

@@ -3,6 +3,7 @@
 use wasmtime::Trap;
 
 use super::limits::Refusal;
+use super::output::one_line;
 use super::state::State;
 use crate::plugin::{Fault, PluginError};
 
@@ -24,6 +25,12 @@ pub(super) fn new(fault: Fault, call: &str, cause: String, state: &State) -> Plu
         call: call.to_owned(),
         cause,
     }
+}
+
+/// The plugin says that its configuration is wrong.
+pub(super) fn configuration_refused(reason: &str, state: &State) -> PluginError {
+    let cause = format!("the configuration was refused: {}", one_line(reason, 1000));
+    new(Fault::Start, "configure", cause, state)
 }
 
 fn classify(error: &wasmtime::Error, refusal: Option<&Refusal>) -> (Fault, String) {

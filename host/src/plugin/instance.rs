@@ -52,7 +52,17 @@ pub(super) struct Call<'a> {
     pub nodes: usize,
 }
 
-impl Call<'_> {
+impl<'a> Call<'a> {
+    /// A call without a batch.
+    pub fn new(name: &'static str, phase: Phase, pod: &'a str) -> Self {
+        Self {
+            name,
+            phase,
+            pod,
+            nodes: 0,
+        }
+    }
+
     /// What it may take, in ticks of the engine.
     pub fn budget(&self, shared: &Shared) -> u64 {
         let limits = &shared.limits;
@@ -73,12 +83,7 @@ impl Live {
         pre: &InstancePre<State>,
         indices: &Indices,
     ) -> Result<Self, PluginError> {
-        let call = Call {
-            name: "instantiate",
-            phase: Phase::Start,
-            pod: "",
-            nodes: 0,
-        };
+        let call = Call::new("instantiate", Phase::Start, "");
         let mut store = new_store(shared, services, pre.engine(), call);
         let functions = pre
             .instantiate(&mut store)
@@ -91,23 +96,12 @@ impl Live {
 
     /// `lifecycle.configure`.
     pub fn configure(&mut self, config: &[u8]) -> Result<(), PluginError> {
-        let call = Call {
-            name: "configure",
-            phase: Phase::Start,
-            pod: "",
-            nodes: 0,
-        };
+        let call = Call::new("configure", Phase::Start, "");
         let config = config.to_vec();
         let answer = self.call(call, |store, functions| {
             functions.lifecycle.call_configure(store, &config)
         })?;
-        answer.map_err(|reason| {
-            let cause = format!(
-                "the configuration was refused: {}",
-                super::output::one_line(&reason, 1000)
-            );
-            failure::new(Fault::Start, call.name, cause, self.store.data())
-        })
+        answer.map_err(|reason| failure::configuration_refused(&reason, self.store.data()))
     }
 
     /// Makes one call. After an error the instance must be dropped.
@@ -181,46 +175,28 @@ fn load(
             wasmtime::Error::msg(format!("interface {name}: {}", failure::root_cause(&error)))
         }
     };
+    macro_rules! load {
+        ($indices:expr, $name:expr) => {
+            $indices
+                .load(&mut *store, instance)
+                .map_err(context($name))?
+        };
+    }
+    // What the plugin does not export is not there.
+    macro_rules! load_optional {
+        ($indices:expr, $name:expr) => {
+            match &$indices {
+                Some(indices) => Some(load!(indices, $name)),
+                None => None,
+            }
+        };
+    }
     Ok(Functions {
-        lifecycle: indices
-            .lifecycle
-            .load(&mut *store, instance)
-            .map_err(context("lifecycle"))?,
-        scheduling: indices
-            .scheduling
-            .load(&mut *store, instance)
-            .map_err(context("scheduling"))?,
-        enqueue: match &indices.enqueue {
-            Some(enqueue) => Some(
-                enqueue
-                    .load(&mut *store, instance)
-                    .map_err(context("enqueue"))?,
-            ),
-            None => None,
-        },
-        waiting: match &indices.waiting {
-            Some(waiting) => Some(
-                waiting
-                    .load(&mut *store, instance)
-                    .map_err(context("waiting"))?,
-            ),
-            None => None,
-        },
-        explain: match &indices.explain {
-            Some(explain) => Some(
-                explain
-                    .load(&mut *store, instance)
-                    .map_err(context("explain"))?,
-            ),
-            None => None,
-        },
-        advice: match &indices.advice {
-            Some(advice) => Some(
-                advice
-                    .load(&mut *store, instance)
-                    .map_err(context("advice"))?,
-            ),
-            None => None,
-        },
+        lifecycle: load!(indices.lifecycle, "lifecycle"),
+        scheduling: load!(indices.scheduling, "scheduling"),
+        enqueue: load_optional!(indices.enqueue, "enqueue"),
+        waiting: load_optional!(indices.waiting, "waiting"),
+        explain: load_optional!(indices.explain, "explain"),
+        advice: load_optional!(indices.advice, "advice"),
     })
 }

@@ -242,12 +242,7 @@ fn describe(
     pre: &InstancePre<State>,
     indices: &Indices,
 ) -> Result<Description, PluginError> {
-    let call = Call {
-        name: "describe",
-        phase: Phase::Start,
-        pod: "",
-        nodes: 0,
-    };
+    let call = Call::new("describe", Phase::Start, "");
     let mut live = Live::new(shared, services, pre, indices)?;
     let description = live.call(call, |store, functions| {
         functions.lifecycle.call_describe(store)

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use wasmtime::Store;
 use wasmtime::component::ResourceAny;
 
+use super::contract::exports::scheduling::GuestCycle;
 use super::contract::imports::types;
 use super::convert;
 use super::instance::{Call, Functions, Live};
@@ -77,7 +78,7 @@ impl Scheduling {
         &mut self,
         cycle: CycleId,
         (name, phase, nodes): (&'static str, Phase, usize),
-        function: impl FnOnce(&mut Store<State>, &Functions, ResourceAny) -> wasmtime::Result<R>,
+        method: impl FnOnce(&mut Store<State>, GuestCycle<'_>, ResourceAny) -> wasmtime::Result<R>,
     ) -> Result<R, PluginError> {
         let Some(Cycle { resource, pod, .. }) = self.cycles.get(&cycle.0) else {
             return Err(self.error(
@@ -94,7 +95,7 @@ impl Scheduling {
             nodes,
         };
         self.call(call, |store, functions| {
-            function(store, functions, resource)
+            method(store, functions.scheduling.cycle(), resource)
         })
     }
 
@@ -228,12 +229,7 @@ impl Scheduling {
 
 /// A call that belongs to no cycle.
 pub(super) fn aside<'a>(name: &'static str, pod: &'a str) -> Call<'a> {
-    Call {
-        name,
-        phase: Phase::Aside,
-        pod,
-        nodes: 0,
-    }
+    Call::new(name, Phase::Aside, pod)
 }
 
 impl SchedulingInstance for Scheduling {
@@ -285,12 +281,7 @@ impl SchedulingInstance for Scheduling {
         let name = "pre-filter";
         let object = self.convert_object(pod);
         let uid = pod.id().uid.clone();
-        let call = Call {
-            name,
-            phase: Phase::Cycle,
-            pod: &uid,
-            nodes: 0,
-        };
+        let call = Call::new(name, Phase::Cycle, &uid);
         let begun = self.call(call, |store, functions| {
             functions.scheduling.call_pre_filter(store, &object, at)
         })?;
@@ -333,12 +324,7 @@ impl SchedulingInstance for Scheduling {
         let answers = self.call_cycle(
             cycle,
             (name, Phase::Filter, nodes.len()),
-            |store, functions, resource| {
-                functions
-                    .scheduling
-                    .cycle()
-                    .call_filter(store, resource, nodes)
-            },
+            |store, methods, resource| methods.call_filter(store, resource, nodes),
         )?;
         self.check_count(name, "verdicts", answers.verdicts.len(), nodes.len())?;
         if let Some(verdict) = answers
@@ -363,12 +349,7 @@ impl SchedulingInstance for Scheduling {
         let nomination = self.call_cycle(
             cycle,
             (name, Phase::PostFilter, 0),
-            |store, functions, resource| {
-                functions
-                    .scheduling
-                    .cycle()
-                    .call_post_filter(store, resource)
-            },
+            |store, methods, resource| methods.call_post_filter(store, resource),
         )?;
         Ok(Nomination {
             status: self.status(name, nomination.status)?,
@@ -381,12 +362,7 @@ impl SchedulingInstance for Scheduling {
         let status = self.call_cycle(
             cycle,
             (name, Phase::Filter, nodes.len()),
-            |store, functions, resource| {
-                functions
-                    .scheduling
-                    .cycle()
-                    .call_pre_score(store, resource, nodes)
-            },
+            |store, methods, resource| methods.call_pre_score(store, resource, nodes),
         )?;
         self.status(name, status)
     }
@@ -400,12 +376,7 @@ impl SchedulingInstance for Scheduling {
         let scores = self.call_cycle(
             cycle,
             (name, Phase::Filter, nodes.len()),
-            |store, functions, resource| {
-                functions
-                    .scheduling
-                    .cycle()
-                    .call_score(store, resource, nodes)
-            },
+            |store, methods, resource| methods.call_score(store, resource, nodes),
         )?;
         match scores {
             Ok(scores) => {
@@ -421,12 +392,7 @@ impl SchedulingInstance for Scheduling {
         let reserved = self.call_cycle(
             cycle,
             (name, Phase::Cycle, 1),
-            |store, functions, resource| {
-                functions
-                    .scheduling
-                    .cycle()
-                    .call_reserve(store, resource, node)
-            },
+            |store, methods, resource| methods.call_reserve(store, resource, node),
         )?;
         self.check_size(name, "plan", reserved.plan.len())?;
         Ok(Progress {

@@ -53,7 +53,8 @@ pub struct Explained {
     pub namespace: String,
     /// Name of the pod.
     pub name: String,
-    /// What would become of it, in one word; what is there already is `placed`, `ended` or `deleted`.
+    /// What would become of it, in one word: `fits-alone` if only those ahead of it keep it from a node; what is there already
+    /// is `placed`, `ended` or `deleted`.
     pub verdict: String,
     /// Where it runs or would run.
     pub node: Option<String>,
@@ -136,6 +137,8 @@ pub struct NodeReport {
     pub reasons: Vec<ReasonReport>,
     /// What would make it fit.
     pub steps: Vec<String>,
+    /// The same, the ways of each step one by one, the least first.
+    pub ways: Vec<Vec<String>>,
     /// Whether the pod fits then, as in [`Nearest`].
     pub tried: &'static str,
     /// What stands in the way after these steps.
@@ -330,10 +333,18 @@ fn verdict(answer: &Answer, report: Option<&PodReport>) -> String {
         (Standing::Placed(_), _) => "placed",
         (Standing::Ended(_), _) => "ended",
         (Standing::Deleted, _) => "deleted",
+        (Standing::Pending, Some(report)) if is_alone(answer, report) => "fits-alone",
         (Standing::Pending, Some(report)) => report.verdict.name(),
         (Standing::Pending, None) => "unschedulable",
     };
     word.to_owned()
+}
+
+/// Whether it finds a node alone, and none behind those ahead of it.
+fn is_alone(answer: &Answer, report: &PodReport) -> bool {
+    let queued = answer.queued.as_ref().map(|queued| &queued.ended);
+    let is_refused = queued.is_some_and(|ended| !matches!(ended, Ended::Bound { .. }));
+    report.verdict == Verdict::Scheduled && is_refused
 }
 
 fn notes(answer: &Answer, report: Option<&PodReport>) -> Vec<String> {
@@ -421,6 +432,7 @@ fn node_report(view: &View, answer: &Answer, remedy: Nearest) -> Option<NodeRepo
         fits: view.found.is_empty(),
         reasons: reason_reports(&view.found),
         steps: remedy.steps,
+        ways: remedy.ways,
         tried: remedy.tried,
         left: remedy.left,
         document: own.document.clone().unwrap_or_default(),

@@ -6,7 +6,8 @@ use serde_json::json;
 use super::table::{Colour, Detail};
 use super::*;
 
-fn pod(name: &str, verdict: Verdict) -> PodReport {
+/// Nothing is said of it yet.
+pub(super) fn pod(name: &str, verdict: Verdict) -> PodReport {
     PodReport {
         namespace: "default".into(),
         name: name.into(),

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
+use super::chooser::Task;
 use crate::object::{Kind, Object};
 use crate::plugin::{
     Action, Answers, ApiCall, ApiErrorReason, BindingCall, BindingRun, CallStats, Code, CycleId,
@@ -371,4 +372,10 @@ pub fn added(object: Object) -> ObjectEvent {
         old: None,
         new: Some(object),
     }
+}
+
+/// A chooser: no binding goes on while a pod waits for its cycle.
+pub fn cycles_first(tasks: &[Task]) -> usize {
+    let cycle = tasks.iter().position(|task| *task == Task::Cycle);
+    cycle.unwrap_or_default()
 }

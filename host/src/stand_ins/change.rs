@@ -137,6 +137,24 @@ pub enum Change {
         /// Whether it asked for all devices that match.
         instead_of_all: bool,
     },
+    /// A selector of a request says something else, or is left out.
+    ChangeSelector {
+        /// Where.
+        #[serde(flatten)]
+        of: Specified,
+        /// Its name; `parent/name` for an alternative.
+        request: String,
+        /// Which, of the request's own selectors as they are now.
+        index: usize,
+        /// What it says then; none if it is left out.
+        expression: Option<String>,
+        /// The part of it that is changed.
+        #[serde(skip)]
+        part: String,
+        /// What stands there then; none if nothing does.
+        #[serde(skip)]
+        instead: Option<String>,
+    },
     /// A constraint is left out.
     GiveUpConstraint {
         /// Where.
@@ -152,7 +170,7 @@ pub enum Change {
         /// Where.
         #[serde(flatten)]
         of: Specified,
-        /// Its name.
+        /// Its name; `parent/name` for an alternative.
         request: String,
     },
     /// A request names another class.
@@ -181,7 +199,12 @@ impl Change {
     fn phase(&self) -> (u8, std::cmp::Reverse<usize>) {
         let phase = |number| (number, std::cmp::Reverse(0));
         match self {
-            Self::GiveUpConstraint { index, .. } => (1, std::cmp::Reverse(*index)),
+            Self::GiveUpConstraint { index, .. }
+            | Self::ChangeSelector {
+                index,
+                expression: None,
+                ..
+            } => (1, std::cmp::Reverse(*index)),
             Self::DropRequest { .. } => phase(2),
             _ => phase(0),
         }

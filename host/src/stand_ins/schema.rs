@@ -50,6 +50,12 @@ pub fn cluster_scoped(kind: &Kind) -> bool {
     CLUSTER_SCOPED.binary_search(&kind.as_str()).is_ok()
 }
 
+/// The same by the kind alone, for objects whose group is misspelt.
+pub fn cluster_scoped_by_name(short: &str) -> bool {
+    let mut known = CLUSTER_SCOPED.iter();
+    known.any(|kind| kind.split('.').next() == Some(short))
+}
+
 /// The key by which a strategic merge patch joins a list. Lists that are not named here are replaced.
 pub fn merge_key(kind: &Kind, path: &[&str]) -> Option<&'static str> {
     match (kind.as_str(), path) {

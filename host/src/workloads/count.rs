@@ -27,6 +27,8 @@ pub(super) enum Wanted {
 pub(super) fn wanted(workload: &Object) -> Result<Wanted, String> {
     let spec = |key: &str| number(workload, &format!("/spec/{key}"));
     match workload.id().kind.short() {
+        // Makes pods at its own times.
+        "CronJob" => Ok(Wanted::Nothing),
         "DaemonSet" => Ok(Wanted::PerNode),
         "Job" => wanted_by_job(workload),
         "StatefulSet" => Ok(pods(
@@ -80,7 +82,7 @@ fn wanted_by_job(job: &Object) -> Result<Wanted, String> {
     })
 }
 
-fn has_ended(job: &Object) -> bool {
+pub(super) fn has_ended(job: &Object) -> bool {
     let conditions = job
         .value()
         .pointer("/status/conditions")

@@ -28,11 +28,23 @@ impl Target {
     }
 }
 
+/// Where a kind of workload has its pod template.
+pub fn path_of(kind: &str) -> &'static str {
+    match kind {
+        "CronJob" => "spec.jobTemplate.spec.template",
+        _ => "spec.template",
+    }
+}
+
 /// The pod template of a workload object. The error names the field.
 pub(super) fn template_of(workload: &Object) -> Result<Map<String, Value>, String> {
-    match workload.value().pointer("/spec/template") {
+    let at = path_of(workload.id().kind.short());
+    match workload
+        .value()
+        .pointer(&format!("/{}", at.replace('.', "/")))
+    {
         Some(Value::Object(template)) => Ok(template.clone()),
-        _ => Err("spec.template is missing or not a mapping".to_owned()),
+        _ => Err(format!("{at} is missing or not a mapping")),
     }
 }
 
@@ -42,6 +54,7 @@ pub(super) fn make(
     template: &Map<String, Value>,
     target: &Target,
 ) -> Result<Object, String> {
+    let at = path_of(workload.id().kind.short());
     let name = format!("{}-{}", workload.id().name, target.number);
     let mut pod = Map::new();
     pod.insert("apiVersion".to_owned(), "v1".into());
@@ -49,7 +62,7 @@ pub(super) fn make(
     pod.insert("metadata".to_owned(), metadata(workload, template, &name)?);
     let mut spec = template.get("spec").cloned().unwrap_or_else(|| json!({}));
     let Some(fields) = spec.as_object_mut() else {
-        return Err("spec.template.spec is not a mapping".to_owned());
+        return Err(format!("{at}.spec is not a mapping"));
     };
     if let Some(node) = &target.node {
         pin_to(fields, node);
@@ -57,17 +70,20 @@ pub(super) fn make(
     add_claimed_volumes(fields, workload, &name);
     pod.insert("spec".to_owned(), spec);
     if let Some(problem) = problem_of(&pod, &Kind::new("Pod")) {
-        return Err(format!("spec.template makes no good pod: {problem}"));
+        return Err(format!("{at} makes no good pod: {problem}"));
     }
     Object::from_value(Value::Object(pod))
-        .map_err(|error| format!("spec.template makes no good pod: {error}"))
+        .map_err(|error| format!("{at} makes no good pod: {error}"))
 }
 
 fn metadata(workload: &Object, template: &Map<String, Value>, name: &str) -> Result<Value, String> {
     let mut metadata = match template.get("metadata") {
         None | Some(Value::Null) => Map::new(),
         Some(Value::Object(metadata)) => metadata.clone(),
-        Some(_) => return Err("spec.template.metadata is not a mapping".to_owned()),
+        Some(_) => {
+            let at = path_of(workload.id().kind.short());
+            return Err(format!("{at}.metadata is not a mapping"));
+        }
     };
     metadata.retain(|key, _| matches!(key.as_str(), "labels" | "annotations" | "finalizers"));
     metadata.insert("name".to_owned(), name.into());

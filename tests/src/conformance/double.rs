@@ -194,15 +194,9 @@ impl Double {
             .find(|cached| *cached.id.namespace == *namespace && *cached.id.name == *name)
             .filter(|cached| !cached.deleted)
     }
-}
 
-impl Services for Double {
-    fn changes(&mut self, kind: &Kind, since: Revision) -> Page<Change> {
-        let cached = self.cache.get(kind).into_iter().flatten().enumerate();
-        let mut changes: Vec<_> = cached
-            .filter(|(_, cached)| cached.at > since && !(since == 0 && cached.deleted))
-            .map(|(slot, cached)| (cached.at, change(slot as Slot, cached)))
-            .collect();
+    /// Everything in the order in which it came.
+    fn page<T>(&self, since: Revision, mut changes: Vec<(Revision, T)>) -> Page<T> {
         changes.sort_by_key(|(at, _)| *at);
         Page {
             reset: since == 0,
@@ -210,6 +204,16 @@ impl Services for Double {
             until: self.revision,
             more: false,
         }
+    }
+}
+
+impl Services for Double {
+    fn changes(&mut self, kind: &Kind, since: Revision) -> Page<Change> {
+        let cached = self.cache.get(kind).into_iter().flatten().enumerate();
+        let changes = cached
+            .filter(|(_, cached)| cached.at > since && !(since == 0 && cached.deleted))
+            .map(|(slot, cached)| (cached.at, change(slot as Slot, cached)));
+        self.page(since, changes.collect())
     }
 
     fn get(&mut self, kind: &Kind, namespace: &str, name: &str) -> Result<Entry, ApiError> {
@@ -238,14 +242,8 @@ impl Services for Double {
             .iter()
             .filter(|_| since > 0)
             .map(|(at, target)| (*at, InFlightChange::Removed(target.clone())));
-        let mut changes: Vec<_> = puts.chain(removals).filter(|(at, _)| *at > since).collect();
-        changes.sort_by_key(|(at, _)| *at);
-        Page {
-            reset: since == 0,
-            changes: changes.into_iter().map(|(_, change)| change).collect(),
-            until: self.revision,
-            more: false,
-        }
+        let changes = puts.chain(removals).filter(|(at, _)| *at > since);
+        self.page(since, changes.collect())
     }
 
     fn get_in_flight(&mut self, kind: &Kind, uid: &str) -> Option<InFlight> {

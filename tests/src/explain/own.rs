@@ -120,7 +120,7 @@ spec: {devices: {requests: [{name: gpus, exactly: {deviceClassName: gpu, count: 
 
             TO MAKE IT FIT
               on n1 (tried: then it fits)
-                - free gpu-0, held by claim default/held (pod default/holder), or ask for at most 1
+                - ask for at most 1, or free gpu-0, held by claim default/held (pod default/holder)
 
             NODES  WHY
                 1  1 of 2 matching devices free, 2 needed: 1 in use
@@ -137,7 +137,7 @@ spec: {devices: {requests: [{name: gpus, exactly: {deviceClassName: gpu, count: 
                     held by claim default/held (pod default/holder)
               pools: gpu.example.com/n1 (2 devices)
               to make it fit (tried: then it fits):
-                - free gpu-0, held by claim default/held (pod default/holder), or ask for at most 1
+                - ask for at most 1, or free gpu-0, held by claim default/held (pod default/holder)
         "#]],
     );
 }
@@ -162,8 +162,8 @@ fn a_pod_that_wants_more_cpu_than_is_left() {
                 1. set label zone of n1 to a, or take node selector and required node affinity out of the pod
                 2. ask for at most 1 of cpu, or free 1 of cpu on n1, for example by ending default/busy
               or on n2 (tried: then it fits)
-                1. tolerate infra:NoSchedule in the pod, or take the taint off: kubectl taint node n2
-                   infra:NoSchedule-
+                1. (a) tolerate infra:NoSchedule in the pod
+                or (b) take the taint off: kubectl taint node n2 infra:NoSchedule-
                 2. set label zone of n2 to a, or take node selector and required node affinity out of the pod
 
             NODES  WHY
@@ -336,8 +336,9 @@ spec:
             no such key: modell.
 
             TO MAKE IT FIT
-              on n1 (not tried)
-                - no device publishes modell (did you mean model?); or put
+              on n1 (tried: then it fits)
+                - leave out selector `device.attributes["gpu.example.com"].modell == "large"`, or correct it:
+                  no device publishes modell (did you mean model?); or put
                   `has(device.attributes["gpu.example.com"].modell) && ` before it
 
             NODES  WHY
@@ -362,12 +363,15 @@ fn pods_ahead_of_it() {
         &["last"],
         pods,
         &expect![[r#"
-            default/last: scheduled
-            Pod default/last needs 1 device of class gpu on one node; behind the 2 pods ahead of it in the queue
-            it does not fit (0/2 nodes are available: 1 cannot allocate all claims, 1 node(s) had untolerated
-            taint {infra: }. still not schedulable). Alone it would run on n1 with gpu-1 (gpu.example.com). No
-            other node has what it needs. 1 pod ahead of it in the queue asks for the same class
-            (default/first); --after-queue places it first.
+            default/last: fits-alone
+            Pod default/last would fit alone, but not behind the 2 pods ahead of it in the queue: default/first
+            asks for the same class too. It needs 1 device of class gpu on one node; alone it would run on n1
+            with gpu-1 (gpu.example.com). No other node has what it needs.
+
+            TO MAKE IT FIT
+              (not tried)
+                - `dractl explain --after-queue -n default last` places the pods ahead of it first and tries
+                  what would help then
 
             NODES  WHY
                 1  fits
@@ -429,12 +433,15 @@ spec:
         &["web-1"],
         pods,
         &expect![[r#"
-            default/web-1: scheduled
-            Pod default/web-1 needs 1 device of class gpu on one node; behind the pod ahead of it in the queue
-            it does not fit (0/2 nodes are available: 1 cannot allocate all claims, 1 node(s) had untolerated
-            taint {infra: }. still not schedulable). Alone it would run on n1 with gpu-1 (gpu.example.com). No
-            other node has what it needs. 1 pod ahead of it in the queue asks for the same class
-            (default/web-0); --after-queue places it first.
+            default/web-1: fits-alone
+            Pod default/web-1 would fit alone, but not behind the pod ahead of it in the queue: default/web-0
+            asks for the same class too. It needs 1 device of class gpu on one node; alone it would run on n1
+            with gpu-1 (gpu.example.com). No other node has what it needs.
+
+            TO MAKE IT FIT
+              (not tried)
+                - `dractl explain --after-queue -n default web-1` places the pods ahead of it first and tries
+                  what would help then
 
             NODES  WHY
                 1  fits

@@ -41,9 +41,9 @@ fn intel_one_flex() {
             looked at): family is "Arc" (1x) and "Data Center Flex" (1x).
 
             TO MAKE IT FIT
-              on intel-2 (not tried)
-                - the selector wants "Flex", devices here have "Data Center Flex": write that, or add such a
-                  device
+              on intel-2 (tried: then it fits)
+                - (a) write `'Data Center Flex'` instead of `'Flex'` in the selector
+               or (b) leave out selector `device.attributes["gpu.intel.com"].family == 'Flex'`
 
             NODES  WHY
                 2  no device of class gpu.intel.com satisfies `device.attributes["gpu.intel.com"].family ==
@@ -65,9 +65,9 @@ fn intel_one_flex_on_one_node() {
             looked at): family is "Arc" (1x) and "Data Center Flex" (1x).
 
             TO MAKE IT FIT
-              on intel-2 (not tried)
-                - the selector wants "Flex", devices here have "Data Center Flex": write that, or add such a
-                  device
+              on intel-2 (tried: then it fits)
+                - (a) write `'Data Center Flex'` instead of `'Flex'` in the selector
+               or (b) leave out selector `device.attributes["gpu.intel.com"].family == 'Flex'`
 
             NODES  WHY
                 2  no device of class gpu.intel.com satisfies `device.attributes["gpu.intel.com"].family ==
@@ -84,9 +84,9 @@ fn intel_one_flex_on_one_node() {
                     hint: the selector wants "Flex", devices here have "Data Center Flex": write that, or
                         add such a device
               pools: gpu.intel.com/intel-2 (1 device)
-              to make it fit (not tried):
-                - the selector wants "Flex", devices here have "Data Center Flex": write that, or add such a
-                  device
+              to make it fit (tried: then it fits):
+                - (a) write `'Data Center Flex'` instead of `'Flex'` in the selector
+               or (b) leave out selector `device.attributes["gpu.intel.com"].family == 'Flex'`
         "#]],
     );
 }
@@ -143,7 +143,7 @@ fn example_class_missing() {
 
             TO MAKE IT FIT
               (not tried)
-                - create DeviceClass gpu.example.com, or name one that exists
+                - create DeviceClass gpu.example.com, as no class is there
 
             NODES  WHY
                 1  DeviceClass gpu.example.com does not exist
@@ -166,8 +166,8 @@ fn example_node_exhausted() {
 
             TO MAKE IT FIT
               on dra-example-driver-cluster-worker (tried: then it fits)
-                - free gpu-0 and gpu-1, held by pod gpu-test1/pod0 and pod gpu-test1/pod1, or ask for at most
-                  1 and free gpu-0, held by pod gpu-test1/pod0
+                - (a) free gpu-0 and gpu-1, held by pod gpu-test1/pod0 and pod gpu-test1/pod1
+               or (b) ask for at most 1 and free gpu-0, held by pod gpu-test1/pod0
 
             NODES  WHY
                 1  0 of 2 matching devices free, 2 needed: 2 in use
@@ -182,12 +182,16 @@ fn example_node_exhausted_as_it_is() {
         "example-node-exhausted",
         &["-n", "gpu-test2", "pod0"],
         &expect![[r#"
-            gpu-test2/pod0: scheduled
-            Pod gpu-test2/pod0 needs 2 devices of class gpu.example.com on one node; behind the 2 pods ahead of
-            it in the queue it does not fit (0/1 nodes are available: 1 cannot allocate all claims. still not
-            schedulable). Alone it would run on dra-example-driver-cluster-worker with gpu-0 and gpu-1
-            (gpu.example.com). 2 pods ahead of it in the queue ask for the same class (gpu-test1/pod0 and
-            gpu-test1/pod1); --after-queue places them first.
+            gpu-test2/pod0: fits-alone
+            Pod gpu-test2/pod0 would fit alone, but not behind the 2 pods ahead of it in the queue:
+            gpu-test1/pod0 and gpu-test1/pod1 ask for the same class too. It needs 2 devices of class
+            gpu.example.com on one node; alone it would run on dra-example-driver-cluster-worker with gpu-0 and
+            gpu-1 (gpu.example.com).
+
+            TO MAKE IT FIT
+              (not tried)
+                - `dractl explain --after-queue -n gpu-test2 pod0` places the pods ahead of it first and tries
+                  what would help then
 
             NODES  WHY
                 1  fits
@@ -235,9 +239,10 @@ fn nvidia_cel_nomatch() {
             "NONEXISTENT-GPU-XYZ"` (1 to 2 looked at): productName is "NVIDIA A100-SXM4-40GB".
 
             TO MAKE IT FIT
-              on gpu-a (not tried)
-                - the selector wants "NONEXISTENT-GPU-XYZ", devices here have "NVIDIA A100-SXM4-40GB": write
-                  that, or add such a device
+              on gpu-a (tried: then it fits)
+                - (a) write `"NVIDIA A100-SXM4-40GB"` instead of `"NONEXISTENT-GPU-XYZ"` in the selector
+               or (b) leave out selector `device.attributes["gpu.nvidia.com"].productName ==
+                      "NONEXISTENT-GPU-XYZ"`
 
             NODES  WHY
                 2  no device of class gpu.nvidia.com satisfies `device.attributes["gpu.nvidia.com"].productName
@@ -260,8 +265,8 @@ fn example_taint_noschedule() {
 
             TO MAKE IT FIT
               on dra-example-driver-cluster-worker (tried: then it fits)
-                - tolerate gpu.example.com/unhealthy=true:NoSchedule in the request, or delete DeviceTaintRule
-                  example
+                - (a) tolerate gpu.example.com/unhealthy=true:NoSchedule in the request
+               or (b) delete DeviceTaintRule example
 
             NODES  WHY
                 1  0 of 1 matching device free: 1 tainted gpu.example.com/unhealthy=true:NoSchedule (by rule
@@ -342,8 +347,8 @@ fn two_aligned_gpus() {
             Pod train/two-aligned-gpus-000 needs 2 devices of class gpu.nvidia.com with equal
             resource.kubernetes.io/pcieRoot on one node, but no node has that: on 44 nodes 4 to 8 devices free,
             but at most 1 with equal resource.kubernetes.io/pcieRoot, 2 needed; on h100-005 0 of 4 matching
-            devices free, 2 needed: 4 in a pool that is incomplete (1 of 2 slices published); on 5 nodes no
-            device of class gpu.nvidia.com. 92 pods ahead of it in the queue ask for the same class or driver
+            devices free, 2 needed: 4 in a pool that is incomplete (1 of 2 slices published); 5 more nodes for
+            other reasons. 92 pods ahead of it in the queue ask for the same class or driver
             (train/shared-a100-0, train/shared-a100-1, train/shared-a100-2 and 89 more); --after-queue places
             them first.
 
@@ -376,11 +381,9 @@ fn two_aligned_gpus_after_the_queue() {
             Pod train/two-aligned-gpus-001 needs 2 devices of class gpu.nvidia.com with equal
             resource.kubernetes.io/pcieRoot on one node, but no node has that: on 23 nodes 4 to 8 devices free,
             but at most 1 with equal resource.kubernetes.io/pcieRoot, 2 needed; on 21 nodes 0 of 4 to 8 matching
-            devices free, 2 needed: 4 to 8 in use; on h100-005 0 of 4 matching devices free, 2 needed: 4 in a
-            pool that is incomplete (1 of 2 slices published); 5 more nodes for other reasons. Of 93 pods ahead
-            of it in the queue 92 were placed first; those that ask for the same class or driver:
-            train/shared-a100-0 (on a100-003), train/shared-a100-1 (on a100-003), train/shared-a100-2 (on
-            a100-003) and 90 more.
+            devices free, 2 needed: 4 to 8 in use; 6 more nodes for other reasons. Of 93 pods ahead of it in the
+            queue 92 were placed first; those that ask for the same class or driver: train/shared-a100-0 (on
+            a100-003), train/shared-a100-1 (on a100-003), train/shared-a100-2 (on a100-003) and 90 more.
 
             TO MAKE IT FIT
               on h100-016 (tried: then it fits)
@@ -419,9 +422,10 @@ fn no_such_gpu() {
             them first.
 
             TO MAKE IT FIT
-              on a100-003 (not tried)
-                - the selector wants "NVIDIA B300", devices here have "NVIDIA A100-SXM4-40GB": write that, or
-                  add such a device
+              on a100-003 (tried: then it fits)
+                - (a) write `'NVIDIA A100-SXM4-40GB'` instead of `'NVIDIA B300'` in the selector
+               or (b) leave out selector `device.attributes['gpu.nvidia.com'].productName == 'NVIDIA
+                      B300'`
 
             NODES  WHY
                45  no device of class gpu.nvidia.com satisfies `device.attributes['gpu.nvidia.com'].productName
@@ -450,9 +454,11 @@ fn no_such_gpu_after_the_queue() {
             train/shared-a100-2 (on a100-003) and 92 more.
 
             TO MAKE IT FIT
-              on a100-003 (not tried)
-                - the selector wants "NVIDIA B300", devices here have "NVIDIA A100-SXM4-40GB": write that, or
-                  add such a device
+              on a100-003 (tried: then it fits)
+                1. free gpu-5 and pci-0000-90-1b-0, held by pod train/gpu-nic-aligned-000
+                2. (a) write `'NVIDIA A100-SXM4-40GB'` instead of `'NVIDIA B300'` in the selector
+                or (b) leave out selector `device.attributes['gpu.nvidia.com'].productName == 'NVIDIA
+                       B300'`
 
             NODES  WHY
                45  no device of class gpu.nvidia.com satisfies `device.attributes['gpu.nvidia.com'].productName

@@ -109,7 +109,7 @@ fn partitions_that_compete_for_a_counter() {
 
             TO MAKE IT FIT
               on n1 (tried: then it fits)
-                - free held, held by claim default/other (pod default/busy), or ask for at most 1
+                - ask for at most 1, or free held, held by claim default/other (pod default/busy)
 
             NODES  WHY
                 1  3 devices free, but they share counter board/memory (50Gi of 80Gi left, 20Gi to 40Gi each):
@@ -129,7 +129,7 @@ fn partitions_that_compete_for_a_counter() {
                     default/busy)
               pools: gpu.example.com/n1 (4 devices)
               to make it fit (tried: then it fits):
-                - free held, held by claim default/other (pod default/busy), or ask for at most 1
+                - ask for at most 1, or free held, held by claim default/other (pod default/busy)
         "#]],
     );
 }
@@ -230,8 +230,9 @@ fn constraints_that_exclude_each_other() {
 
             TO MAKE IT FIT
               on n1 (tried: then it fits)
-                - ask for at most 1, or give up the constraint on gpu.example.com/root, or give up the
-                  constraint on gpu.example.com/numa
+                - (a) ask for at most 1
+               or (b) give up the constraint on gpu.example.com/root
+               or (c) give up the constraint on gpu.example.com/numa
 
             NODES  WHY
                 1  3 devices free, up to 2 with equal gpu.example.com/root, up to 2 with equal
@@ -305,8 +306,9 @@ fn requests_that_want_the_same_devices() {
 
             TO MAKE IT FIT
               on n1 (tried: then it fits)
-                - free d3, held by claim default/other (pod default/busy), or ask for at most 1 in request
-                  train, or ask for at most 1 in request infer
+                - (a) ask for at most 1 in request train
+               or (b) ask for at most 1 in request infer
+               or (c) free d3, held by claim default/other (pod default/busy)
 
             NODES  WHY
                 1  train and infer want the same devices: 3 free, 4 needed
@@ -348,8 +350,9 @@ fn whose_devices_would_complete_a_group() {
 
             TO MAKE IT FIT
               on n1 (tried: then it fits)
-                - free b, held by claim default/one (pod default/busy), or ask for at most 1, or give up the
-                  constraint on gpu.example.com/root
+                - (a) ask for at most 1
+               or (b) give up the constraint on gpu.example.com/root
+               or (c) free b, held by claim default/one (pod default/busy)
 
             NODES  WHY
                 1  2 devices free, but at most 1 with equal gpu.example.com/root, 2 needed
@@ -534,7 +537,7 @@ fn all_and_one_that_spoils_it() {
 
             TO MAKE IT FIT
               on n1 (tried: then it fits)
-                - free d1, held by claim default/other (pod default/busy), or ask for 1 device instead of all
+                - ask for 1 device instead of all, or free d1, held by claim default/other (pod default/busy)
 
             NODES  WHY
                 1  every matching device is wanted, and d1 cannot be had: 1 in use
@@ -602,8 +605,9 @@ fn alternatives_by_their_whole_names() {
 
             TO MAKE IT FIT
               on n1 (tried: then it fits)
-                - free d1, held by claim default/other (pod default/busy), or ask for at most 1 in request
-                  gpus/many, or ask for at most 1 in request gpus/few
+                - (a) ask for at most 1 in request gpus/many
+               or (b) ask for at most 1 in request gpus/few
+               or (c) free d1, held by claim default/other (pod default/busy)
 
             NODES  WHY
                 1  gpus/many: 1 of 2 matching devices free, 3 needed: 1 in use; gpus/few: 1 of 2 matching
@@ -680,8 +684,11 @@ fn long_selectors() {
             "small".
 
             TO MAKE IT FIT
-              on n1 (not tried)
-                - the selector wants "model-0", devices here have "small": write that, or add such a device
+              on n1 (tried: then it fits)
+                - (a) write `'small'` instead of `'model-0'` in the selector
+               or (b) leave out selector `device.attributes['gpu.example.com'].model in ['model-0',
+                      'model-1', 'model-2', 'model-3', 'model-4', 'model-5', 'model-6', 'model-7', 'model-8',
+                      'model-9', ...`
 
             NODES  WHY
                 1  no device of class gpu satisfies `device.attributes['gpu.example.com'].model in ['model-0',
@@ -753,8 +760,9 @@ fn equal_and_different_values() {
 
             TO MAKE IT FIT
               on n1 (tried: then it fits)
-                - ask for at most 2, or give up the constraint on gpu.example.com/root, or give up the
-                  constraint on gpu.example.com/numa
+                - (a) ask for at most 2
+               or (b) give up the constraint on gpu.example.com/root
+               or (c) give up the constraint on gpu.example.com/numa
 
             NODES  WHY
                 1  4 devices free, up to 3 with equal gpu.example.com/root, up to 3 with different
@@ -821,8 +829,9 @@ fn freeing_devices_does_not_help() {
 
             TO MAKE IT FIT
               on n1 (tried: then it fits)
-                - ask for at most 1, or give up the constraint on gpu.example.com/root and free d1, held by
-                  claim default/other (pod default/busy)
+                - (a) ask for at most 1
+               or (b) give up the constraint on gpu.example.com/root and free d1, held by claim
+                      default/other (pod default/busy)
 
             NODES  WHY
                 1  1 of 2 matching devices free, 2 needed: 1 in use

@@ -208,11 +208,7 @@ fn a_version_that_only_says_that_it_reserves_is_found_out_in_its_trial() {
         bench.scheduler.propose(Rc::new(bad), check).unwrap();
         bench.add(&PODS);
         bench.run();
-        let notices = bench.scheduler.take_notices();
-        let refused = notices
-            .iter()
-            .find(|notice| matches!(notice, Notice::Refused { .. }));
-        let text = refused.unwrap_or_else(|| panic!("{notices:?}")).to_string();
+        let text = bench.refusal();
         assert!(
             text.starts_with(
                 "generation 2 (misbehaving 1.2.3) is refused: it decides otherwise: Pod soak/"

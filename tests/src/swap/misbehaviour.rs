@@ -177,11 +177,7 @@ fn a_version_that_lets_everything_pass_is_refused_for_its_decisions() {
     bench.scheduler.propose(Rc::new(lax), check).unwrap();
     bench.add(&[("a", "two"), ("b", "two")]);
     bench.run();
-    let notices = bench.scheduler.take_notices();
-    let refused = notices
-        .iter()
-        .find(|notice| matches!(notice, Notice::Refused { .. }));
-    let text = refused.unwrap_or_else(|| panic!("{notices:?}")).to_string();
+    let text = bench.refusal();
     assert!(text.contains("it decides otherwise: Pod soak/a:"), "{text}");
     assert_eq!(bench.bound(), 2);
 }

@@ -17,6 +17,16 @@ const MAX_FILE_LINES: usize = 500;
 const MAX_FUNCTION_LINES: usize = 80;
 const MAX_ARCHITECTURE_LINES: usize = 150;
 
+/// Tests that are longer, because nobody has split them yet. There must not be more.
+const LONG: [&str; 6] = [
+    "tests/src/explain/published.rs",
+    "tests/src/explain/together.rs",
+    "tests/src/lint/limits.rs",
+    "tests/src/lint/slips.rs",
+    "tests/src/page.rs",
+    "tests/src/page/explained.rs",
+];
+
 /// The files and folders that may look at the machine's clock or sleep, and why.
 const CLOCKS: [&str; 2] = [
     // The stopwatch behind `--stats`, and the virtual clock.
@@ -105,10 +115,10 @@ pub const PER_FILE: &[Rule] = &[
         violations: |_, text| complaint(!text.starts_with("//! "), "does not begin with `//! `"),
     },
     Rule {
-        name: "files have at most 500 lines, tests aside",
-        concerns: |path| is_rust(path) && !is_test(path),
+        name: "files have at most 500 lines",
+        concerns: |path| is_rust(path) && !LONG.contains(&path),
         violations: |_, text| {
-            let lines = shipped(text).lines().count();
+            let lines = text.lines().count();
             complaint(lines > MAX_FILE_LINES, &format!("{lines} lines"))
         },
     },

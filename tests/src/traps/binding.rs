@@ -5,26 +5,11 @@ use dractl::plugin::{ApiErrorReason, Code, Plugin, Verb};
 use serde_json::{Value, json};
 
 use super::scene::{
-    POD_UID, PROFILES, Scene, allocated, classic, on_both, on_node, reserved, structured,
-    with_gates,
+    POD_UID, PROFILES, Scene, allocated, classic, on_both, on_node, one_claim_reserved, reserved,
+    structured, with_gates,
 };
-use super::{assert_status, assert_success};
+use super::{WAITING, assert_status, assert_success};
 use crate::conformance::double::{CLAIM, CONTEXT, Double, Stale, api_error, conflict};
-use crate::conformance::driver::Driver;
-
-/// A pod whose one claim was reserved on `n1`.
-fn reserved_on_n1(plugin: &dyn Plugin) -> Driver<'_> {
-    let mut scene = Scene::with_nodes(1);
-    scene.devices("n1", &["x"]);
-    scene.claim(&structured("a"));
-    scene.double.stale = Stale::Conflict;
-    let mut driver = scene.driver(plugin);
-    assert_success(driver.pre_filter());
-    assert_success(driver.filter(0));
-    assert_success(driver.reserve(0));
-    driver.double().journal.clear();
-    driver
-}
 
 fn key(kind: &str, name: &str) -> (Kind, String, String) {
     (Kind::new(kind), "ns".into(), name.into())
@@ -34,7 +19,7 @@ fn key(kind: &str, name: &str) -> (Kind, String, String) {
 fn t6_the_finalizer_goes_by_update_and_the_allocation_by_status_with_the_returned_version() {
     for profile in PROFILES {
         on_both(profile, |plugin| {
-            let mut driver = reserved_on_n1(plugin);
+            let mut driver = one_claim_reserved(plugin);
             assert_success(driver.pre_bind("n1"));
             let double = driver.double();
             let [update, status] = double.bodies.as_slice() else {
@@ -57,7 +42,7 @@ fn t6_the_finalizer_goes_by_update_and_the_allocation_by_status_with_the_returne
 fn t7_the_claim_is_assumed_before_it_leaves_flight() {
     for profile in PROFILES {
         on_both(profile, |plugin| {
-            let mut driver = reserved_on_n1(plugin);
+            let mut driver = one_claim_reserved(plugin);
             assert_success(driver.pre_bind("n1"));
             assert_eq!(
                 driver.double().journal,
@@ -75,19 +60,10 @@ fn t7_the_claim_is_assumed_before_it_leaves_flight() {
 #[test]
 fn t8_pre_bind_publishes_instead_of_binding() {
     on_both("1.31", |plugin| {
-        let mut scene = Scene::with_nodes(1);
-        scene.devices("n1", &["x"]);
-        scene.claim(&structured("a"));
+        let mut scene = Scene::with_device_and_claim();
         scene.claim(&classic("b"));
-        let mut driver = scene.driver(plugin);
-        assert_success(driver.pre_filter());
-        assert_success(driver.filter(0));
-        assert_success(driver.reserve(0));
-        assert_status(
-            driver.pre_bind("n1"),
-            Code::Pending,
-            "waiting for resource driver",
-        );
+        let mut driver = scene.reserved_on_n1(plugin);
+        assert_status(driver.pre_bind("n1"), Code::Pending, WAITING);
         let double = driver.double();
         assert_eq!(
             double.calls,
@@ -104,10 +80,7 @@ fn unreserve_publishes_what_pre_bind_did_not_reach() {
     on_both("1.31", |plugin| {
         let mut scene = Scene::with_nodes(1);
         scene.claim(&classic("a"));
-        let mut driver = scene.driver(plugin);
-        assert_success(driver.pre_filter());
-        assert_success(driver.filter(0));
-        assert_success(driver.reserve(0));
+        let mut driver = scene.reserved_on_n1(plugin);
         driver.unreserve("n1").unwrap();
         let double = driver.double();
         let context = double.stored(CONTEXT, "ns", "p").unwrap();
@@ -129,7 +102,7 @@ fn t11_post_bind_deletes_the_context_of_a_pod_without_classic_claims_and_without
         "1.31",
         &json!({"DRAControlPlaneController": false}),
         |plugin| {
-            let mut driver = reserved_on_n1(plugin);
+            let mut driver = one_claim_reserved(plugin);
             assert_success(driver.pre_bind("n1"));
             driver.double().calls.clear();
             driver.post_bind("n1").unwrap();
@@ -143,7 +116,7 @@ fn t11_post_bind_deletes_the_context_of_a_pod_without_classic_claims_and_without
     );
     // The object is gone since 1.32.
     with_gates("current", &json!({}), |plugin| {
-        let mut driver = reserved_on_n1(plugin);
+        let mut driver = one_claim_reserved(plugin);
         assert_success(driver.pre_bind("n1"));
         driver.double().calls.clear();
         driver.post_bind("n1").unwrap();
@@ -158,10 +131,7 @@ fn t20_the_cached_claim_decides_whether_it_is_reserved_and_the_pod_is_appended_b
         let claim = allocated(structured("a"), &on_node("n1"));
         scene.claim(&claim);
         scene.double.stale = Stale::Conflict;
-        let mut driver = scene.driver(plugin);
-        assert_success(driver.pre_filter());
-        assert_success(driver.filter(0));
-        assert_success(driver.reserve(0));
+        let mut driver = scene.reserved_on_n1(plugin);
         let mut meanwhile = reserved(claim, &[POD_UID]);
         meanwhile["apiVersion"] = "resource.k8s.io/v1alpha3".into();
         meanwhile["kind"] = "ResourceClaim".into();
@@ -185,10 +155,7 @@ fn t20_the_cached_claim_decides_whether_it_is_reserved_and_the_pod_is_appended_b
             allocated(structured("a"), &on_node("n1")),
             &[POD_UID],
         ));
-        let mut driver = scene.driver(plugin);
-        assert_success(driver.pre_filter());
-        assert_success(driver.filter(0));
-        assert_success(driver.reserve(0));
+        let mut driver = scene.reserved_on_n1(plugin);
         // Nobody asks the server, which would not even know the claim.
         driver.double().interfere(key(CLAIM, "a"), None, false);
         assert_success(driver.pre_bind("n1"));
@@ -207,7 +174,7 @@ fn relabel(double: &mut Double, number: usize) {
 fn t23_a_conflict_is_seen_through_its_wrapping_and_tried_five_times() {
     for profile in PROFILES {
         on_both(profile, |plugin| {
-            let mut driver = reserved_on_n1(plugin);
+            let mut driver = one_claim_reserved(plugin);
             for number in 0..5 {
                 driver
                     .double()
@@ -254,7 +221,7 @@ fn t23_a_conflict_is_seen_through_its_wrapping_and_tried_five_times() {
 #[test]
 fn t23_success_on_the_last_try() {
     on_both("1.31", |plugin| {
-        let mut driver = reserved_on_n1(plugin);
+        let mut driver = one_claim_reserved(plugin);
         for number in 0..4 {
             driver
                 .double()
@@ -276,7 +243,7 @@ fn t23_other_errors_are_final_and_named() {
     ];
     for (verb, text) in cases {
         on_both("1.31", |plugin| {
-            let mut driver = reserved_on_n1(plugin);
+            let mut driver = one_claim_reserved(plugin);
             driver
                 .double()
                 .faults
@@ -287,7 +254,7 @@ fn t23_other_errors_are_final_and_named() {
         });
     }
     on_both("1.31", |plugin| {
-        let mut driver = reserved_on_n1(plugin);
+        let mut driver = one_claim_reserved(plugin);
         driver
             .double()
             .before(Verb::Update, |double| relabel(double, 0));
@@ -304,7 +271,7 @@ fn t23_other_errors_are_final_and_named() {
 fn t24_the_patch_of_unreserve_is_this_text_and_may_be_repeated() {
     for profile in PROFILES {
         on_both(profile, |plugin| {
-            let mut driver = reserved_on_n1(plugin);
+            let mut driver = one_claim_reserved(plugin);
             assert_success(driver.pre_bind("n1"));
             driver.double().bodies.clear();
             for _ in 0..2 {
@@ -323,7 +290,7 @@ fn t24_the_patch_of_unreserve_is_this_text_and_may_be_repeated() {
 #[test]
 fn unreserve_restores_only_what_was_in_flight() {
     on_both("1.31", |plugin| {
-        let mut driver = reserved_on_n1(plugin);
+        let mut driver = one_claim_reserved(plugin);
         driver.unreserve("n1").unwrap();
         driver.unreserve("n1").unwrap();
         assert_eq!(
@@ -344,10 +311,7 @@ fn a_failed_second_claim_leaves_the_first_written_and_unreserve_gives_it_back() 
         scene.devices("n1", &["x", "y"]);
         scene.claim(&structured("a"));
         scene.claim(&structured("b"));
-        let mut driver = scene.driver(plugin);
-        assert_success(driver.pre_filter());
-        assert_success(driver.filter(0));
-        assert_success(driver.reserve(0));
+        let mut driver = scene.reserved_on_n1(plugin);
         driver.double().before(Verb::UpdateStatus, |double| {
             double.faults.clear();
         });
@@ -373,10 +337,7 @@ fn reserves_what_moved(plugin: &dyn Plugin, between: bool) -> (Code, usize) {
     let mut scene = Scene::with_nodes(2);
     scene.claim(&allocated(structured("a"), &on_node("n1")));
     scene.double.stale = Stale::Conflict;
-    let mut driver = scene.driver(plugin);
-    assert_success(driver.pre_filter());
-    assert_success(driver.filter(0));
-    assert_success(driver.reserve(0));
+    let mut driver = scene.reserved_on_n1(plugin);
     let change = |change: fn(&mut Value)| {
         move |double: &mut Double| {
             let mut claim = double.stored(CLAIM, "ns", "a").cloned().unwrap();

@@ -4,12 +4,13 @@ use dractl::object::Kind;
 use dractl::plugin::{Action, Code, Hint, ObjectEvent, Plugin, Verb};
 use serde_json::{Value, json};
 
-use super::scene::{POD_UID, Scene, allocated, classic, on_both, on_node, structured};
-use super::{assert_status, assert_success};
+use super::scene::{
+    POD_UID, Scene, allocated, classic, on_both, on_node, one_claim_reserved, structured,
+};
+use super::{UTS, WAITING, assert_status, assert_success};
 use crate::conformance::double::{CLAIM, CONTEXT, Stale, typed};
 use crate::conformance::driver::Driver;
 
-const UTS: Code = Code::UnschedulableAndUnresolvable;
 const API_VERSION: &str = "resource.k8s.io/v1alpha3";
 
 /// The driver says `n1` is unsuitable for the claim of the second entry; the first entry needs no claim.
@@ -21,9 +22,7 @@ fn d10(plugin: &dyn Plugin) -> Driver<'_> {
         &json!({"potentialNodes": ["n1"]}),
         &json!([{"name": "a", "unsuitableNodes": ["n1"]}]),
     );
-    let mut driver = scene.driver(plugin);
-    assert_success(driver.pre_filter());
-    driver
+    scene.pre_filtered(plugin)
 }
 
 #[test]
@@ -52,8 +51,7 @@ fn d11(plugin: &dyn Plugin, answered: usize) -> Driver<'_> {
         .map(|name| json!({"name": name}))
         .collect();
     scene.context(&json!({"potentialNodes": ["n1"]}), &claims.into());
-    let mut driver = scene.driver(plugin);
-    assert_success(driver.pre_filter());
+    let mut driver = scene.pre_filtered(plugin);
     assert_success(driver.filter(0));
     driver
 }
@@ -70,11 +68,7 @@ fn assert_selects(mut driver: Driver<'_>, selects: bool) {
         return;
     }
     assert_success(driver.reserve(0));
-    assert_status(
-        driver.pre_bind("n1"),
-        Code::Pending,
-        "waiting for resource driver",
-    );
+    assert_status(driver.pre_bind("n1"), Code::Pending, WAITING);
     assert_eq!(driver.double().bodies[0]["spec"]["selectedNode"], "n1");
 }
 
@@ -129,21 +123,8 @@ fn d12_fixed_the_hint_waits_for_classic_claims_only() {
     on_both("current", |plugin| assert_eq!(d12(plugin), Hint::Queue));
 }
 
-fn reserved_on_n1(plugin: &dyn Plugin) -> Driver<'_> {
-    let mut scene = Scene::with_nodes(1);
-    scene.devices("n1", &["x"]);
-    scene.claim(&structured("a"));
-    scene.double.stale = Stale::Conflict;
-    let mut driver = scene.driver(plugin);
-    assert_success(driver.pre_filter());
-    assert_success(driver.filter(0));
-    assert_success(driver.reserve(0));
-    driver.double().journal.clear();
-    driver
-}
-
 fn d13(plugin: &dyn Plugin) -> String {
-    let mut driver = reserved_on_n1(plugin);
+    let mut driver = one_claim_reserved(plugin);
     driver.unreserve("n1").unwrap();
     let double = driver.double();
     double.journal[0].clone()
@@ -165,7 +146,7 @@ fn d13_fixed_waiting_pods_are_woken() {
 
 /// The claim is deleted and made anew between Reserve and PreBind. Returns what is left in flight.
 fn d14(plugin: &dyn Plugin) -> Vec<Value> {
-    let mut driver = reserved_on_n1(plugin);
+    let mut driver = one_claim_reserved(plugin);
     let mut again = typed(API_VERSION, "ResourceClaim", &structured("a")).into_value();
     again["metadata"]["uid"] = "uid-again".into();
     let key = (Kind::new(CLAIM), "ns".to_owned(), "a".to_owned());
@@ -200,21 +181,14 @@ fn d15(plugin: &dyn Plugin) -> Value {
         &json!([]),
     );
     scene.double.stale = Stale::Conflict;
-    let mut driver = scene.driver(plugin);
-    assert_success(driver.pre_filter());
-    assert_success(driver.filter(0));
-    assert_success(driver.reserve(0));
+    let mut driver = scene.reserved_on_n1(plugin);
     driver.double().before(Verb::Update, |double| {
         let mut context = double.stored(CONTEXT, "ns", "p").cloned().unwrap();
         context["metadata"]["labels"] = json!({"a": "b"});
         let key = (Kind::new(CONTEXT), "ns".to_owned(), "p".to_owned());
         double.interfere(key, Some(context), false);
     });
-    assert_status(
-        driver.pre_bind("n1"),
-        Code::Pending,
-        "waiting for resource driver",
-    );
+    assert_status(driver.pre_bind("n1"), Code::Pending, WAITING);
     let double = driver.double();
     assert_eq!(
         double.journal,
@@ -253,10 +227,7 @@ fn d16_only_the_owner_takes_an_entry_out_and_restores() {
             let claim = allocated(structured("a"), &on_node("n1"));
             scene.claim(&claim);
             scene.double.load_in_flight("pod-a", &claim);
-            let mut driver = scene.driver(plugin);
-            assert_success(driver.pre_filter());
-            assert_success(driver.filter(0));
-            assert_success(driver.reserve(0));
+            let mut driver = scene.reserved_on_n1(plugin);
             driver.unreserve("n1").unwrap();
             let double = driver.double();
             assert_eq!(double.in_flight_claims().len(), 1);

@@ -3,7 +3,8 @@
 use dractl::plugin::Plugin;
 use serde_json::{Value, json};
 
-use crate::conformance::double::{Double, typed};
+use super::assert_success;
+use crate::conformance::double::{Double, Stale, typed};
 use crate::conformance::driver::Driver;
 use crate::conformance::plugin::{API_VERSION, component};
 use crate::native::Native;
@@ -46,6 +47,14 @@ impl Scene {
         scene
     }
 
+    /// Node `n1` with device `x`, and claim `a` of the pod, which the scheduler has to allocate.
+    pub fn with_device_and_claim() -> Self {
+        let mut scene = Self::with_nodes(1);
+        scene.devices("n1", &["x"]);
+        scene.claim(&structured("a"));
+        scene
+    }
+
     /// One more node.
     pub fn node(&mut self, name: &str, labels: &Value) {
         let node = json!({"metadata": {"name": name, "labels": labels}});
@@ -65,13 +74,22 @@ impl Scene {
 
     /// A whole pool on a node.
     pub fn devices(&mut self, node: &str, names: &[&str]) {
-        let devices: Vec<_> = names
-            .iter()
-            .map(|name| json!({"name": name, "basic": {}}))
-            .collect();
-        let slice = json!({"metadata": {"name": format!("slice-{node}")}, "spec": {"driver": "d.example.com",
-            "nodeName": node, "devices": devices,
-            "pool": {"name": node, "generation": 1, "resourceSliceCount": 1}}});
+        self.slice(node, (node, 1), json!({"nodeName": node}), names);
+    }
+
+    /// A slice of a pool in this generation, for the nodes that `spec` says; it is all that the pool has.
+    pub fn slice(
+        &mut self,
+        name: &str,
+        (pool, generation): (&str, u64),
+        mut spec: Value,
+        devices: &[&str],
+    ) {
+        spec["driver"] = "d.example.com".into();
+        spec["pool"] = json!({"name": pool, "generation": generation, "resourceSliceCount": 1});
+        let device = |name: &&str| json!({"name": name, "basic": {}});
+        spec["devices"] = devices.iter().map(device).collect();
+        let slice = json!({"metadata": {"name": format!("slice-{name}")}, "spec": spec});
         self.double.load(API_VERSION, "ResourceSlice", &slice);
     }
 
@@ -121,6 +139,32 @@ impl Scene {
         let pod = typed("v1", "Pod", &self.pod());
         Driver::new(plugin, self.double, pod).unwrap_or_else(|error| panic!("{error}"))
     }
+
+    /// PreFilter let the pod pass.
+    #[track_caller]
+    pub fn pre_filtered(self, plugin: &dyn Plugin) -> Driver<'_> {
+        let mut driver = self.driver(plugin);
+        assert_success(driver.pre_filter());
+        driver
+    }
+
+    /// The pod got the node in slot 0.
+    #[track_caller]
+    pub fn reserved_on_n1(self, plugin: &dyn Plugin) -> Driver<'_> {
+        let mut driver = self.pre_filtered(plugin);
+        assert_success(driver.filter(0));
+        assert_success(driver.reserve(0));
+        driver
+    }
+}
+
+/// A pod whose one claim was reserved on `n1`; writes of an old version are conflicts from now on.
+pub fn one_claim_reserved(plugin: &dyn Plugin) -> Driver<'_> {
+    let mut scene = Scene::with_device_and_claim();
+    scene.double.stale = Stale::Conflict;
+    let driver = scene.reserved_on_n1(plugin);
+    driver.double().journal.clear();
+    driver
 }
 
 /// A claim that the scheduler has to allocate: one device of class `c`.

@@ -4,9 +4,7 @@ use dractl::plugin::Code;
 use serde_json::{Value, json};
 
 use super::scene::{PROFILES, Scene, on_both, structured};
-use super::{assert_status, assert_success};
-
-const UTS: Code = Code::UnschedulableAndUnresolvable;
+use super::{UTS, assert_status, assert_success};
 
 /// One node with devices `x`, `y`, ... that have these attributes.
 fn scene(attributes: &[Value]) -> Scene {
@@ -51,8 +49,7 @@ fn t5_an_unknown_domain_is_an_empty_map_and_an_unknown_id_an_error() {
                 claim["spec"]["devices"]["requests"][0]["selectors"] =
                     json!([{"cel": {"expression": expression}}]);
                 scene.claim(&claim);
-                let mut driver = scene.driver(plugin);
-                assert_success(driver.pre_filter());
+                let mut driver = scene.pre_filtered(plugin);
                 match expected {
                     Ok(()) => assert_success(driver.filter(0)),
                     Err(text) => assert_status(driver.filter(0), Code::Error, text),
@@ -72,8 +69,7 @@ fn two_alike(attribute: &str, attributes: &[Value]) -> Vec<Option<Vec<String>>> 
             claim["spec"]["devices"]["requests"][0]["count"] = 2.into();
             claim["spec"]["devices"]["constraints"] = json!([{"matchAttribute": attribute}]);
             scene.claim(&claim);
-            let mut driver = scene.driver(plugin);
-            assert_success(driver.pre_filter());
+            let mut driver = scene.pre_filtered(plugin);
             let status = driver.filter(0).unwrap();
             if status.code != Code::Success {
                 assert_status(Ok(status), UTS, "cannot allocate all claims");

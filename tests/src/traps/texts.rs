@@ -8,10 +8,8 @@ use super::scene::{
     POD_UID, PROFILES, Scene, allocated, classic, on_both, on_node, reserved, structured,
     with_gates,
 };
-use super::{assert_status, assert_success};
+use super::{UTS, assert_status, assert_success};
 use crate::conformance::double::{CLAIM, Stale, api_error};
-
-const UTS: Code = Code::UnschedulableAndUnresolvable;
 
 #[test]
 fn a_classic_claim_needs_its_gate_even_when_it_is_allocated() {
@@ -76,8 +74,7 @@ fn suitable_nodes_of_a_class_count_for_classic_claims_only() {
         let mut claim = classic("a");
         claim["spec"]["devices"]["requests"][0]["deviceClassName"] = "picky".into();
         scene.claim(&claim);
-        let mut driver = scene.driver(plugin);
-        assert_success(driver.pre_filter());
+        let mut driver = scene.pre_filtered(plugin);
         assert_status(
             driver.filter(0),
             UTS,
@@ -91,8 +88,7 @@ fn suitable_nodes_of_a_class_count_for_classic_claims_only() {
         let mut claim = structured("a");
         claim["spec"]["devices"]["requests"][0]["deviceClassName"] = "picky".into();
         scene.claim(&claim);
-        let mut driver = scene.driver(plugin);
-        assert_success(driver.pre_filter());
+        let mut driver = scene.pre_filtered(plugin);
         assert_success(driver.filter(0));
     });
 }
@@ -148,14 +144,9 @@ fn a_context_of_another_pod_is_an_error() {
 fn a_claim_that_is_deleted_between_two_tries_ends_the_attempt() {
     for profile in PROFILES {
         on_both(profile, |plugin| {
-            let mut scene = Scene::with_nodes(1);
-            scene.devices("n1", &["x"]);
-            scene.claim(&structured("a"));
+            let mut scene = Scene::with_device_and_claim();
             scene.double.stale = Stale::Conflict;
-            let mut driver = scene.driver(plugin);
-            assert_success(driver.pre_filter());
-            assert_success(driver.filter(0));
-            assert_success(driver.reserve(0));
+            let mut driver = scene.reserved_on_n1(plugin);
             driver.double().before(Verb::Update, |double| {
                 let mut claim = double.stored(CLAIM, "ns", "a").cloned().unwrap();
                 claim["metadata"]["deletionTimestamp"] = "2024-01-01T00:00:00Z".into();
@@ -181,10 +172,7 @@ fn a_reservation_that_fails_is_named() {
         on_both(profile, |plugin| {
             let mut scene = Scene::with_nodes(1);
             scene.claim(&allocated(structured("a"), &on_node("n1")));
-            let mut driver = scene.driver(plugin);
-            assert_success(driver.pre_filter());
-            assert_success(driver.filter(0));
-            assert_success(driver.reserve(0));
+            let mut driver = scene.reserved_on_n1(plugin);
             driver.double().faults.push_back((
                 Verb::UpdateStatus,
                 api_error(ApiErrorReason::Forbidden, "no"),
@@ -207,10 +195,7 @@ fn a_claim_that_a_pod_lists_twice_is_allocated_once_and_reserved_twice() {
         scene.claim(&structured("a"));
         scene.claim_that_is_missing("a");
         scene.double.stale = Stale::Conflict;
-        let mut driver = scene.driver(plugin);
-        assert_success(driver.pre_filter());
-        assert_success(driver.filter(0));
-        assert_success(driver.reserve(0));
+        let mut driver = scene.reserved_on_n1(plugin);
         assert_success(driver.pre_bind("n1"));
         let double = driver.double();
         let stored = double.stored(CLAIM, "ns", "a").unwrap();

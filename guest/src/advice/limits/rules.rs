@@ -1,6 +1,6 @@
 //! The tables.
 
-use super::{LONGEST_EXPRESSION, MOST_OF_CLAIM, Must, Table, together};
+use super::{LONGEST_EXPRESSION, MOST_OF_CLAIM, Must, Table, policy, together};
 use crate::advice::names::Syntax;
 use crate::host::kinds;
 
@@ -78,10 +78,13 @@ static CLAIM: Table = Table {
         ("requests[].firstAvailable", Differ("name")),
         ("requests[].firstAvailable[].name", Be(Syntax::Label)),
         ("constraints", Most("constraints", MOST_OF_CLAIM)),
-        ("constraints[].requests", Most("requests", MOST_OF_CLAIM)),
+        (
+            "constraints[].requests",
+            Most("request names", MOST_OF_CLAIM),
+        ),
         ("constraints[].requests", Differ("")),
         ("config", Most("config entries", MOST_OF_CLAIM)),
-        ("config[].requests", Most("requests", MOST_OF_CLAIM)),
+        ("config[].requests", Most("request names", MOST_OF_CLAIM)),
         ("config[].requests", Differ("")),
     ],
 };
@@ -216,12 +219,35 @@ static BODIES: Table = Table {
         // Up to v1alpha3 the amount stands there by itself.
         ("capacity{}", Be(Syntax::Quantity)),
         ("capacity{}.value", Be(Syntax::Quantity)),
+        (
+            "capacity{}.requestPolicy",
+            Only(&["default", "validRange", "validValues"]),
+        ),
+        (
+            "capacity{}.requestPolicy.validRange",
+            Only(&["max", "min", "step"]),
+        ),
+        ("capacity{}.requestPolicy.default", Be(Syntax::Quantity)),
+        (
+            "capacity{}.requestPolicy.validRange.min",
+            Be(Syntax::Quantity),
+        ),
+        (
+            "capacity{}.requestPolicy.validRange.max",
+            Be(Syntax::Quantity),
+        ),
+        (
+            "capacity{}.requestPolicy.validRange.step",
+            Be(Syntax::Quantity),
+        ),
         ("capacity{}.requestPolicy.validValues", Most("values", 10)),
+        ("capacity{}.requestPolicy.validValues", Be(Syntax::Quantity)),
+        ("capacity{}", Satisfy(policy::capacity)),
         ("", Satisfy(together::device)),
         ("nodeName", Be(Syntax::Subdomain)),
         ("allNodes", True),
         ("taints", Most("taints", 16)),
-        ("consumesCounters", Most("counter sets", 2)),
+        ("consumesCounters", Most("consumed counter sets", 2)),
         ("consumesCounters", Differ("counterSet")),
         ("consumesCounters[]", Have(&["counterSet", "counters"])),
         ("consumesCounters[].counterSet", Be(Syntax::Label)),

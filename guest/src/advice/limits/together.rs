@@ -5,8 +5,27 @@ use serde_json::Value;
 use super::{MOST_OF_CLAIM, one_of};
 use crate::advice::findings::About;
 
+/// `validateDeviceToleration` refuses the value beside Exists; the comments of `DeviceToleration` say the rest, and nothing
+/// enforces it.
 pub(super) fn toleration(toleration: &Value, path: &str, about: &mut About<'_>) {
     let text = |key: &str| toleration[key].as_str().unwrap_or_default();
+    if toleration.is_object() && text("key").is_empty() && ["", "Equal"].contains(&text("operator"))
+    {
+        about.lacking_perhaps(
+            format!("{path}.key"),
+            "without a key every taint with this value is tolerated, whatever its key",
+            "set the key, or write operator: Exists without a value to tolerate everything",
+        );
+    }
+    let effect = &toleration["effect"];
+    let is_other = effect.is_null() || effect.is_string() && text("effect") != "NoExecute";
+    if !toleration["tolerationSeconds"].is_null() && is_other {
+        about.lacking_perhaps(
+            format!("{path}.tolerationSeconds"),
+            "tolerationSeconds is ignored: only the effect NoExecute is tolerated for a time",
+            "write effect: NoExecute, or remove tolerationSeconds",
+        );
+    }
     if text("operator") == "Exists" && !text("value").is_empty() {
         about.error(
             format!("{path}.value"),
@@ -141,6 +160,7 @@ pub(super) fn device(device: &Value, path: &str, about: &mut About<'_>) {
         "attributes and capacities",
         count("attributes") + count("capacity"),
         32,
+        "remove some",
     );
     let attributes = device["attributes"].as_object().into_iter().flatten();
     let values = attributes.map(|(_, attribute)| {
@@ -148,7 +168,9 @@ pub(super) fn device(device: &Value, path: &str, about: &mut About<'_>) {
         let lists = lists.filter_map(|(_, value)| value.as_array());
         lists.map(Vec::len).sum::<usize>().max(1)
     });
-    about.at_most(&format!("{path}.attributes"), "values", values.sum(), 48);
+    let path_of_values = format!("{path}.attributes");
+    let in_all = values.sum();
+    about.at_most(&path_of_values, "values", in_all, 48, "shorten the lists");
     let is_shared = device["allowMultipleAllocations"] == Value::Bool(true);
     let capacity = device["capacity"].as_object().into_iter().flatten();
     for (name, _) in capacity.filter(|(_, value)| !is_shared && !value["requestPolicy"].is_null()) {

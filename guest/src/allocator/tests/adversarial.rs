@@ -34,12 +34,7 @@ fn requests(number: usize, each: i64) -> Vec<DeviceRequest> {
 
 #[test]
 fn thirty_two_of_thirty_one() {
-    let ask = |requests| {
-        Cluster::new(
-            vec![slice("s", "p", devices(31))],
-            vec![claim("c", requests)],
-        )
-    };
+    let ask = |requests| simple(devices(31), requests);
     decided(&ask(requests(1, 32)), "does not fit", 10_000);
     decided(&ask(requests(2, 16)), "does not fit", 100_000);
     decided(&ask(requests(8, 4)), "does not fit", 300_000);

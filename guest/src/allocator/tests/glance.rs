@@ -1,7 +1,6 @@
 //! What is decided at a glance, against searches that know nothing, while slices, claims and rules change.
 
 use std::collections::BTreeMap;
-use std::rc::Rc;
 use std::sync::Arc;
 
 use fastrand::Rng;
@@ -11,7 +10,7 @@ use super::support::*;
 use crate::allocator::selectors::{
     Content, DeviceRef, ExpressionId, Recalled, SelectorError, Selectors,
 };
-use crate::allocator::{Allocator, DEFAULT_STEPS, Inventory, Outcome};
+use crate::allocator::{DEFAULT_STEPS, Inventory, Outcome};
 use crate::api::{Attribute, DeviceTaintRule, Reach, ResourceSlice, TaintEffect, TaintSelector};
 use crate::profile::Profile;
 
@@ -83,8 +82,7 @@ impl World {
             let claims = random::cluster(seed * 3 + shaped, random::TAME).claims;
             self.cluster.claims = claims;
             let (expected, ..) = self.cluster.run(profile, DEFAULT_STEPS);
-            let claims = self.cluster.claims.iter().cloned().map(Rc::new).collect();
-            let mut allocator = Allocator::new(claims);
+            let mut allocator = self.cluster.allocator();
             for round in 0..3 {
                 let fits =
                     self.cluster

@@ -1,13 +1,11 @@
 //! What the survey says about random clusters against what the search decides about them: they cannot disagree.
 
-use std::rc::Rc;
-
 use fastrand::Rng;
 
 use super::support::*;
 use super::{matrix, oracle, random};
 use crate::allocator::survey::{Answer, Asked, ClaimQuestions, Conflict, Fate, Survey, Together};
-use crate::allocator::{Allocator, DEFAULT_STEPS, Outcome, TIMED_OUT};
+use crate::allocator::{DEFAULT_STEPS, Outcome, TIMED_OUT};
 use crate::api::{Attribute, DeviceResult, RequestBody};
 use crate::profile::Profile;
 
@@ -24,7 +22,7 @@ fn told(cluster: &Cluster, profile: &Profile) -> Option<Told> {
     let (inventory, mut selectors) = (cluster.inventory(), Stub::default());
     let mut survey = Survey::new(profile);
     survey.gather(&cluster.node, &inventory, profile).ok()?;
-    let mut classes = |name: &str| cluster.find_class(name).cloned().map(Rc::new);
+    let mut classes = cluster.lookup();
     let claims = cluster.claims.iter();
     let claims: Vec<_> = claims
         .map(|claim| ClaimQuestions::new(claim, &mut classes, &mut selectors, profile))
@@ -52,7 +50,7 @@ fn told(cluster: &Cluster, profile: &Profile) -> Option<Told> {
             answers,
         })
         .collect();
-    let mut classes = |name: &str| cluster.find_class(name).cloned().map(Rc::new);
+    let mut classes = cluster.lookup();
     let whole: crate::allocator::Cluster<'_, '_, '_, '_, '_, _> =
         (&cluster.node, &inventory, &mut classes, &mut selectors);
     let together = survey.together(&asked, whole, profile, &mut u64::MAX.clone());
@@ -290,7 +288,7 @@ fn compare(cluster: &Cluster, profile: &Profile, case: &str, seen: &mut Seen) {
     let Some(told) = told(cluster, profile) else {
         return;
     };
-    let mut allocator = Allocator::new(cluster.claims.iter().cloned().map(Rc::new).collect());
+    let mut allocator = cluster.allocator();
     let inventory = cluster.inventory();
     let mut selectors = Stub::default();
     let outcome = cluster.attempt(

@@ -15,10 +15,7 @@ fn with(change: impl Fn(&mut ExactRequest)) -> DeviceRequest {
 }
 
 fn one(requests: Vec<DeviceRequest>) -> Cluster {
-    Cluster::new(
-        vec![slice("s", "p", devices(1))],
-        vec![claim("c", requests)],
-    )
+    simple(devices(1), requests)
 }
 
 #[track_caller]
@@ -121,10 +118,7 @@ fn limit_and_constraints() {
         assert!(cluster.answer(&profile).ends_with("a:p/d38 a:p/d39"));
     }
     // Devices found for All count as well.
-    let many = Cluster::new(
-        vec![slice("s", "p", devices(30))],
-        vec![claim("c", vec![all("a"), count("b", 3)])],
-    );
+    let many = simple(devices(30), vec![all("a"), count("b", 3)]);
     refused(
         &many,
         "claim ns/c: number of requested devices 33 exceeds the claim limit of 32",
@@ -230,10 +224,7 @@ fn devices_without_content_are_never_selected() {
 
 #[test]
 fn the_step_budget() {
-    let cluster = Cluster::new(
-        vec![slice("s", "p", devices(4))],
-        vec![claim("c", vec![count("q", 1), count("r", 1)])],
-    );
+    let cluster = simple(devices(4), vec![count("q", 1), count("r", 1)]);
     let text = |request: &str, steps: u64| {
         format!(
             "budget: claim ns/c, request {request}: undecided after {steps} search steps (raise the limit with --search-steps)"
@@ -248,10 +239,7 @@ fn the_step_budget() {
     assert_eq!(run(1), (text("r", 1), 1));
     assert_eq!(run(2), ("q:p/d0 r:p/d1".into(), 2));
     assert_eq!(run(DEFAULT_STEPS), ("q:p/d0 r:p/d1".into(), 2));
-    let cluster = Cluster::new(
-        vec![slice("s", "p", devices(4))],
-        vec![claim("c", vec![all("r")])],
-    );
+    let cluster = simple(devices(4), vec![all("r")]);
     assert_eq!(short(&cluster.run(&Profile::current(), 3).0), text("r", 3));
     assert_eq!(
         short(&cluster.run(&Profile::current(), 8).0),

@@ -181,52 +181,43 @@ static CONFIG: Shape = Shape::Object(&[may("requests", &TEXTS), must("opaque", &
 static CLASS_CONFIG: Shape = Shape::Object(&[must("opaque", &OPAQUE)]);
 static OPAQUE: Shape = Shape::Object(&[may("driver", &ANYTHING), may("parameters", &ANYTHING)]);
 
+/// A claim with a spec of this shape.
+macro_rules! claim {
+    ($spec:expr) => {
+        Shape::Object(&[
+            must("metadata", &METADATA),
+            must("spec", $spec),
+            may("status", &CLAIM_STATUS),
+        ])
+    };
+}
+
+/// A template of claims with a spec of this shape.
+macro_rules! template {
+    ($spec:expr) => {
+        Shape::Object(&[
+            must("metadata", &METADATA),
+            must(
+                "spec",
+                &Shape::Object(&[may("metadata", &ANYTHING), must("spec", $spec)]),
+            ),
+        ])
+    };
+}
+
 /// v1alpha3, with classic DRA.
-static CLASSIC_CLAIM: Shape = Shape::Object(&[
-    must("metadata", &METADATA),
-    must("spec", &CLASSIC_CLAIM_SPEC),
-    may("status", &CLAIM_STATUS),
-]);
+static CLASSIC_CLAIM: Shape = claim!(&CLASSIC_CLAIM_SPEC);
 static CLASSIC_CLAIM_SPEC: Shape = Shape::Object(&[
     must("devices", &FLAT_DEVICE_CLAIM),
     may("controller", &TEXT),
 ]);
-static CLASSIC_TEMPLATE: Shape = Shape::Object(&[
-    must("metadata", &METADATA),
-    must(
-        "spec",
-        &Shape::Object(&[
-            may("metadata", &ANYTHING),
-            must("spec", &CLASSIC_CLAIM_SPEC),
-        ]),
-    ),
-]);
-static FLAT_CLAIM: Shape = Shape::Object(&[
-    must("metadata", &METADATA),
-    must("spec", &FLAT_CLAIM_SPEC),
-    may("status", &CLAIM_STATUS),
-]);
+static CLASSIC_TEMPLATE: Shape = template!(&CLASSIC_CLAIM_SPEC);
+static FLAT_CLAIM: Shape = claim!(&FLAT_CLAIM_SPEC);
 static FLAT_CLAIM_SPEC: Shape = Shape::Object(&[must("devices", &FLAT_DEVICE_CLAIM)]);
-static CLAIM: Shape = Shape::Object(&[
-    must("metadata", &METADATA),
-    must("spec", &CLAIM_SPEC),
-    may("status", &CLAIM_STATUS),
-]);
+static CLAIM: Shape = claim!(&CLAIM_SPEC);
 static CLAIM_SPEC: Shape = Shape::Object(&[must("devices", &DEVICE_CLAIM)]);
-static FLAT_TEMPLATE: Shape = Shape::Object(&[
-    must("metadata", &METADATA),
-    must(
-        "spec",
-        &Shape::Object(&[may("metadata", &ANYTHING), must("spec", &FLAT_CLAIM_SPEC)]),
-    ),
-]);
-static TEMPLATE: Shape = Shape::Object(&[
-    must("metadata", &METADATA),
-    must(
-        "spec",
-        &Shape::Object(&[may("metadata", &ANYTHING), must("spec", &CLAIM_SPEC)]),
-    ),
-]);
+static FLAT_TEMPLATE: Shape = template!(&FLAT_CLAIM_SPEC);
+static TEMPLATE: Shape = template!(&CLAIM_SPEC);
 static FLAT_DEVICE_CLAIM: Shape = Shape::Object(&[
     must("requests", &Shape::List(&FLAT_REQUEST)),
     may("constraints", &CONSTRAINTS),
@@ -380,54 +371,33 @@ static POOL: Shape = Shape::Object(&[
     must("resourceSliceCount", &INTEGER),
 ]);
 
+/// The keys of a device's content, with the shape of its quantities; and those that stand beside them.
+macro_rules! device {
+    ($quantity:expr $(, $beside:expr)?) => {
+        Shape::Object(&[
+            $($beside,)?
+            may("attributes", &Shape::Map(&ATTRIBUTE)),
+            may("capacity", &Shape::Map($quantity)),
+            may("taints", &TAINTS),
+            may("consumesCounters", &CONSUMED_COUNTERS),
+            may("nodeName", &TEXT),
+            may("nodeSelector", &ANYTHING),
+            may("allNodes", &BOOLEAN),
+            may("allowMultipleAllocations", &ANYTHING),
+            may("bindsToNode", &ANYTHING),
+            may("bindingConditions", &ANYTHING),
+            may("bindingFailureConditions", &ANYTHING),
+            may("nodeAllocatableResources", &ANYTHING),
+            may("nodeAllocatableResourceMappings", &ANYTHING),
+        ])
+    };
+}
+
 static BARE_DEVICE: Shape = Shape::Object(&[must("name", &TEXT), must("basic", &BARE_BASIC)]);
-static BARE_BASIC: Shape = Shape::Object(&[
-    may("attributes", &Shape::Map(&ATTRIBUTE)),
-    may("capacity", &Shape::Map(&Shape::Quantity)),
-    may("taints", &TAINTS),
-    may("consumesCounters", &CONSUMED_COUNTERS),
-    may("nodeName", &TEXT),
-    may("nodeSelector", &ANYTHING),
-    may("allNodes", &BOOLEAN),
-    may("allowMultipleAllocations", &ANYTHING),
-    may("bindsToNode", &ANYTHING),
-    may("bindingConditions", &ANYTHING),
-    may("bindingFailureConditions", &ANYTHING),
-    may("nodeAllocatableResources", &ANYTHING),
-    may("nodeAllocatableResourceMappings", &ANYTHING),
-]);
+static BARE_BASIC: Shape = device!(&Shape::Quantity);
 static BASIC_DEVICE: Shape = Shape::Object(&[must("name", &TEXT), must("basic", &BASIC)]);
-static BASIC: Shape = Shape::Object(&[
-    may("attributes", &Shape::Map(&ATTRIBUTE)),
-    may("capacity", &Shape::Map(&Shape::WrappedQuantity)),
-    may("taints", &TAINTS),
-    may("consumesCounters", &CONSUMED_COUNTERS),
-    may("nodeName", &TEXT),
-    may("nodeSelector", &ANYTHING),
-    may("allNodes", &BOOLEAN),
-    may("allowMultipleAllocations", &ANYTHING),
-    may("bindsToNode", &ANYTHING),
-    may("bindingConditions", &ANYTHING),
-    may("bindingFailureConditions", &ANYTHING),
-    may("nodeAllocatableResources", &ANYTHING),
-    may("nodeAllocatableResourceMappings", &ANYTHING),
-]);
-static DEVICE: Shape = Shape::Object(&[
-    must("name", &TEXT),
-    may("attributes", &Shape::Map(&ATTRIBUTE)),
-    may("capacity", &Shape::Map(&Shape::WrappedQuantity)),
-    may("taints", &TAINTS),
-    may("consumesCounters", &CONSUMED_COUNTERS),
-    may("nodeName", &TEXT),
-    may("nodeSelector", &ANYTHING),
-    may("allNodes", &BOOLEAN),
-    may("allowMultipleAllocations", &ANYTHING),
-    may("bindsToNode", &ANYTHING),
-    may("bindingConditions", &ANYTHING),
-    may("bindingFailureConditions", &ANYTHING),
-    may("nodeAllocatableResources", &ANYTHING),
-    may("nodeAllocatableResourceMappings", &ANYTHING),
-]);
+static BASIC: Shape = device!(&Shape::WrappedQuantity);
+static DEVICE: Shape = device!(&Shape::WrappedQuantity, must("name", &TEXT));
 static TAINTS: Shape = Shape::List(&TAINT);
 static TAINT: Shape = Shape::Object(&[
     must("key", &TEXT),

@@ -4,16 +4,19 @@ use serde_json::{Value, json};
 
 use super::*;
 
+mod gates;
 mod models;
 mod recorded;
 mod refused;
 mod schemas;
 
+const V1: &str = "resource.k8s.io/v1";
+
 const VERSIONS: [(&str, ApiVersion); 4] = [
     ("resource.k8s.io/v1alpha3", ApiVersion::V1Alpha3),
     ("resource.k8s.io/v1beta1", ApiVersion::V1Beta1),
     ("resource.k8s.io/v1beta2", ApiVersion::V1Beta2),
-    ("resource.k8s.io/v1", ApiVersion::V1),
+    (V1, ApiVersion::V1),
 ];
 
 fn flat(version: ApiVersion) -> bool {
@@ -76,4 +79,17 @@ fn slice_json(api_version: &str, version: ApiVersion, mut device: Value) -> Valu
             "devices": [device],
         },
     })
+}
+
+fn claim_text(json: &Value) -> String {
+    read_claim(json).unwrap_err().to_string()
+}
+
+fn slice_text(json: &Value) -> String {
+    read_slice(json).unwrap_err().to_string()
+}
+
+fn with_request(api_version: &str, request: Value) -> Value {
+    json!({"apiVersion": api_version, "kind": "ResourceClaim", "metadata": {"name": "x", "namespace": "default"},
+        "spec": {"devices": {"requests": [request]}}})
 }

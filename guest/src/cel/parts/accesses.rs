@@ -18,8 +18,8 @@ const MOST_ACCESSES: usize = 16;
 pub struct Access {
     /// Of what kind.
     pub field: Field,
-    /// Empty for the driver.
-    pub domain: Arc<str>,
+    /// None: that of the device's own driver (`device.attributes[device.driver]`).
+    pub domain: Option<Arc<str>>,
     /// Empty for the driver.
     pub name: Arc<str>,
 }
@@ -59,13 +59,23 @@ impl Access {
 
     /// The driver is the domain of names without one; `driver/name` wins over a bare `name`.
     fn of<'a, T>(&self, driver: &str, named: &'a [(Arc<str>, T)]) -> Option<&'a T> {
-        let qualified = |name: &str| name.split_once('/') == Some((&*self.domain, &*self.name));
-        let bare = |name: &str| *self.domain == *driver && *name == *self.name;
+        let domain = self.domain.as_deref().unwrap_or(driver);
+        let qualified = |name: &str| name.split_once('/') == Some((domain, &*self.name));
+        let bare = |name: &str| *domain == *driver && *name == *self.name;
         let mut all = named.iter();
         let found = all.find(|(name, _)| qualified(name));
         let mut all = named.iter();
         let found = found.or_else(|| all.find(|(name, _)| bare(name)));
         found.map(|(_, value)| value)
+    }
+
+    /// The same for devices of one driver.
+    #[must_use]
+    pub fn within(&self, driver: &Arc<str>) -> Self {
+        Self {
+            domain: Some(self.domain.as_ref().unwrap_or(driver).clone()),
+            ..self.clone()
+        }
     }
 
     /// The same access, if it is there, as an expression that is true then and never fails.
@@ -83,7 +93,10 @@ impl Access {
             Field::Attribute => "attributes",
             Field::Capacity => "capacity",
         };
-        Some(format!("device.{field}[{}]", quoted(&self.domain)))
+        Some(match &self.domain {
+            Some(domain) => format!("device.{field}[{}]", quoted(domain)),
+            None => format!("device.{field}[device.driver]"),
+        })
     }
 }
 
@@ -122,7 +135,7 @@ pub(super) fn of(node: &Node) -> (Vec<Access>, Vec<(Access, String)>) {
 enum Path {
     Device,
     Domains(Field),
-    Domain(Field, Arc<str>),
+    Domain(Field, Option<Arc<str>>),
     Whole(Access),
 }
 
@@ -206,12 +219,19 @@ impl<'n> Walk<'n> {
                 self.path_within(self.bound[known].1, known)
             }
             Node::Select(select) => step(self.path_within(&select.operand, known)?, &select.field),
-            Node::Index(index) => match &index.index {
-                Node::Const(Value::String(name)) => {
-                    step(self.path_within(&index.operand, known)?, name)
+            Node::Index(index) => {
+                let of = self.path_within(&index.operand, known)?;
+                match (&index.index, of) {
+                    (Node::Const(Value::String(name)), of) => step(of, name),
+                    (by, Path::Domains(field)) => match self.path_within(by, known)? {
+                        Path::Whole(access) if access.field == Field::Driver => {
+                            Some(Path::Domain(field, None))
+                        }
+                        _ => None,
+                    },
+                    _ => None,
                 }
-                _ => None,
-            },
+            }
             _ => None,
         }
     }
@@ -262,14 +282,14 @@ fn step(path: Path, name: &Arc<str>) -> Option<Path> {
         Path::Device => match &**name {
             "driver" => Some(Path::Whole(Access {
                 field: Field::Driver,
-                domain: Arc::from(""),
+                domain: None,
                 name: Arc::from(""),
             })),
             "attributes" => Some(Path::Domains(Field::Attribute)),
             "capacity" => Some(Path::Domains(Field::Capacity)),
             _ => None,
         },
-        Path::Domains(field) => Some(Path::Domain(field, name.clone())),
+        Path::Domains(field) => Some(Path::Domain(field, Some(name.clone()))),
         Path::Domain(field, domain) => Some(Path::Whole(Access {
             field,
             domain,

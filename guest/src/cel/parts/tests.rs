@@ -87,6 +87,25 @@ fn every_form_of_access() {
     );
 }
 
+/// The domain of the device's own driver, also where the driver has a name of its own.
+#[test]
+fn by_the_drivers_own_domain() {
+    assert_eq!(
+        accesses("device.attributes[device.driver].model == 'a' && device.driver == 'x'"),
+        ["device.attributes[device.driver].model", "device.driver"]
+    );
+    assert_eq!(
+        accesses(
+            "cel.bind(d, device.driver, device.capacity[d].memory.isLessThan(quantity('1Gi')))"
+        ),
+        ["device.capacity[device.driver].memory"]
+    );
+    assert_eq!(
+        accesses("device.attributes[device.attributes['d'].of].model == 'a'"),
+        ["device.attributes[\"d\"].of"]
+    );
+}
+
 #[test]
 fn literals_that_are_wanted() {
     let environment = Environment::new(&Profile::current());

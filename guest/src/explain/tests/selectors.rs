@@ -88,6 +88,41 @@ fn devices_that_fail_in_different_parts_are_told_apart() {
     assert_eq!(reasons[0].get("hints"), None);
 }
 
+/// `device.attributes[device.driver]` is the attribute of whatever driver the device has, and values are of that driver alone.
+#[test]
+fn attributes_of_the_devices_own_driver() {
+    let mut other = slice(
+        "nic-a",
+        json!([device("n0", json!({"model": {"string": "H100"}}))]),
+    );
+    other["spec"]["driver"] = json!("nic.example.com");
+    let cluster = Cluster::new(vec![
+        class("gpu", &["device.driver == 'gpu.example.com'"]),
+        two_models(),
+        other,
+        claim(
+            "c",
+            json!([request(
+                "r",
+                1,
+                &["device.attributes[device.driver].model == 'H100'"]
+            )]),
+        ),
+        pod(&["c"]),
+    ]);
+    let reasons = reasons(&cluster.explain(CURRENT, "n1"));
+    let told = reasons.iter().find(|one| one["type"] == "request-selector");
+    let told = told.expect("a reason");
+    assert_eq!(
+        told["values"][0]["saw"],
+        json!([{"expression": "device.attributes[device.driver].model", "value": "\"A100\""}])
+    );
+    assert_eq!(
+        told["hints"],
+        json!([{"type": "near-value", "name": "\"H100\"", "nearest": ["\"A100\"", "\"T4\""]}])
+    );
+}
+
 #[test]
 fn an_attribute_that_is_not_there() {
     let reasons = told("device.attributes['gpu.example.com'].modle == 'A100'");

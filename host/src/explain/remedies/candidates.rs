@@ -4,9 +4,11 @@
 use crate::explain::NodeAnswer;
 use crate::explain::document::{Claim, Document, Reason, Request, Taint};
 use crate::filters::{Obstacle, amount};
-use crate::nearest::meant;
+use crate::nearest::class_meant;
 use crate::object::Object;
 use crate::stand_ins::change::{Change, Objects, Specified};
+
+use super::selectors;
 
 /// What kind of change it is: the earlier the better, if others do as well.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -19,8 +21,12 @@ pub enum Class {
     Tolerate,
     /// A driver publishes what it promised.
     Complete,
+    /// A selector is corrected: what it says is near to what devices publish.
+    Correct,
     /// Fewer devices are asked for.
     Fewer,
+    /// A selector, or a part of it, is left out.
+    Selector,
     /// A constraint is left out.
     GiveUp,
     /// A whole request is left out.
@@ -39,7 +45,7 @@ pub struct Candidate {
 }
 
 impl Candidate {
-    fn new(class: Class, ways: Vec<Change>) -> Self {
+    pub(super) fn new(class: Class, ways: Vec<Change>) -> Self {
         Self {
             class,
             ways,
@@ -171,6 +177,7 @@ impl Asked<'_> {
         for claim in &self.document.claims {
             for reason in &claim.reasons {
                 push(found, self.of_claim(claim, reason));
+                self.without_class(claim, reason, found);
             }
         }
         let mut reasons: Vec<(&Claim, &Request, &Reason)> = Vec::new();
@@ -185,6 +192,8 @@ impl Asked<'_> {
         for (claim, request, reason) in &reasons {
             push(found, self.of_taint(claim, request, reason));
             push(found, complete(reason));
+            let selectors = selectors::of(self.specified(claim), request, reason);
+            selectors.into_iter().for_each(|one| push(found, Some(one)));
         }
         for claim in &self.document.claims {
             let requests = claim.requests.iter();
@@ -237,19 +246,8 @@ impl Asked<'_> {
                 self.objects.freeing(&name, self.pod)?
             }
             "class-missing" => {
-                let from = match reason.class.as_str() {
-                    "" => &reason.message,
-                    class => class,
-                };
-                // Classes of one vendor differ in what stands before the first dot.
-                let label = |name: &str| name.split('.').next().unwrap_or_default().to_owned();
-                let own = label(from);
-                let is_near = |name: &&str| {
-                    let label = label(name);
-                    label == own || meant(&own, std::iter::once(label.as_str())).is_some()
-                };
-                let classes = self.objects.names("DeviceClass", "");
-                let class = meant(from, classes.filter(is_near))?;
+                let from = reason.missing_class();
+                let class = class_meant(from, self.objects.names("DeviceClass", ""))?;
                 Change::UseClass {
                     of: self.specified(claim),
                     from: from.to_owned(),
@@ -259,6 +257,18 @@ impl Asked<'_> {
             _ => return None,
         };
         Some(Candidate::new(Class::Needed, vec![change]))
+    }
+
+    /// What names a class that does not exist may be left out, if something is left.
+    fn without_class(&self, claim: &Claim, reason: &Reason, found: &mut Vec<Candidate>) {
+        let of = self.specified(claim);
+        for request in self.objects.naming(&of, reason.missing_class()) {
+            if reason.kind == "class-missing" {
+                let of = of.clone();
+                let dropped = Change::DropRequest { of, request };
+                push(found, Some(Candidate::new(Class::Drop, vec![dropped])));
+            }
+        }
     }
 
     /// Those who hold devices or counters, but for the pod itself: what its claims hold is for its own good.
@@ -347,6 +357,23 @@ fn complete(reason: &Reason) -> Option<Candidate> {
     Some(Candidate::new(Class::Complete, vec![change]))
 }
 
+/// Something is left of each claim: what would leave out its last request is no candidate.
+pub fn keep_some(known: &mut Vec<Candidate>, objects: &Objects) {
+    let mut dropped: Vec<Specified> = Vec::new();
+    known.retain(|one| match one.ways.first() {
+        Some(Change::DropRequest { of, request }) if !request.contains('/') => {
+            let already = dropped.iter().filter(|other| *other == of).count();
+            dropped.push(of.clone());
+            let stays = already + 1 < objects.requests(of).len();
+            if !stays {
+                dropped.pop();
+            }
+            stays
+        }
+        _ => true,
+    });
+}
+
 /// Each once.
 fn push(found: &mut Vec<Candidate>, one: Option<Candidate>) {
     if let Some(one) = one.filter(|one| !is_known(found, one)) {
@@ -369,4 +396,19 @@ pub fn is_known(found: &[Candidate], one: &Candidate) -> bool {
             ) => of == other && request == name,
             (known, one) => known == one,
         })
+}
+
+/// Whether the change is among the candidates, or changes what one of them leaves out already.
+pub fn is_told(found: &[Candidate], one: &Candidate) -> bool {
+    let Some(Change::ChangeSelector {
+        of, request, index, ..
+    }) = one.ways.first()
+    else {
+        return is_known(found, one);
+    };
+    let known = found.iter().filter_map(|known| known.ways.first());
+    known.into_iter().any(|known| {
+        matches!(known, Change::ChangeSelector { of: other, request: name, index: at, .. }
+            if other == of && name == request && at == index)
+    })
 }

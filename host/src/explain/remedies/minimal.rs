@@ -61,6 +61,8 @@ impl<'s, 'b> Search<'s, 'b> {
         }
         let fewest = found.iter().map(kinds).min().unwrap_or_default();
         found.retain(|set| kinds(set) <= fewest + 1);
+        let all = found.clone();
+        found.retain(|set| !all.iter().any(|other| is_more_than(set, other)));
         found.sort_by_key(kinds);
         found.truncate(REMEDIES);
         let steps = self.together(found);
@@ -78,7 +80,9 @@ impl<'s, 'b> Search<'s, 'b> {
             Class::Free,
             Class::Tolerate,
             Class::Complete,
+            Class::Correct,
             Class::Fewer,
+            Class::Selector,
             Class::GiveUp,
             Class::Drop,
         ];
@@ -183,7 +187,8 @@ impl<'s, 'b> Search<'s, 'b> {
             let changes = set.iter().map(|(_, change)| change.clone());
             changes.filter(|change| !common.contains(change)).collect()
         };
-        let ways: Ways = found.iter().map(own).collect();
+        let mut ways: Ways = found.iter().map(own).collect();
+        ways.sort_by_key(|way| (in_steps(way).len(), ending(way)));
         let mut steps = in_steps(&common);
         match ways.as_slice() {
             [_] => {}
@@ -256,6 +261,51 @@ fn in_steps(changes: &[Change]) -> Vec<Ways> {
 /// Whether others have to end for it.
 fn is_freed(change: &Change) -> bool {
     matches!(change, Change::FreeClaim { own: false, .. })
+}
+
+/// Whether a set is another one, but that it leaves a whole selector out of which a part is enough.
+fn is_more_than(set: &Set, other: &Set) -> bool {
+    let own: Vec<&Change> = set.iter().map(|(_, change)| change).collect();
+    let of_other: Vec<&Change> = other.iter().map(|(_, change)| change).collect();
+    let only = |these: &[&Change], those: &[&Change]| -> Vec<Change> {
+        let differing = these.iter().filter(|one| !those.contains(one));
+        differing.map(|one| (*one).clone()).collect()
+    };
+    match (
+        only(&own, &of_other).as_slice(),
+        only(&of_other, &own).as_slice(),
+    ) {
+        (
+            [
+                Change::ChangeSelector {
+                    of,
+                    request,
+                    index,
+                    expression: None,
+                    ..
+                },
+            ],
+            [
+                Change::ChangeSelector {
+                    of: of_part,
+                    request: by,
+                    index: at,
+                    instead: None,
+                    ..
+                },
+            ],
+        ) => (of, request, index) == (of_part, by, at),
+        _ => false,
+    }
+}
+
+/// How many pods of others have to end.
+fn ending(changes: &[Change]) -> usize {
+    let pods = changes.iter().map(|change| match change {
+        Change::FreeClaim { pods, .. } | Change::EndPods { pods, .. } => pods.len(),
+        _ => 0,
+    });
+    pods.sum()
 }
 
 /// How many things there are to do.

@@ -2,10 +2,10 @@
 //! What can be tried is in [`crate::explain::remedies`].
 
 use crate::explain::document::{Claim, Hint, Reason, Request};
-use crate::nearest::{meant, remoteness};
+use crate::nearest::{class_meant, meant, remoteness};
 
 use super::phrase::some_of;
-use super::reasons::{attribute, class_of, names, shown};
+use super::reasons::{attribute, counter_name, names, shown};
 
 /// How many devices or values a sentence shows.
 const SHOWN: usize = 3;
@@ -24,10 +24,7 @@ pub fn of_claim(claim: &Claim, reason: &Reason) -> Option<String> {
             )
         }
         "claim-in-flight" => format!("wait until ResourceClaim {name} is allocated"),
-        "class-missing" => format!(
-            "create DeviceClass {}, or name one that exists",
-            class_of(reason)
-        ),
+        "class-missing" => missing_class(reason),
         "gate-disabled" if !reason.gate.is_empty() => {
             format!("turn the gate on (here: --feature {}=true)", reason.gate)
         }
@@ -41,6 +38,21 @@ pub fn of_claim(claim: &Claim, reason: &Reason) -> Option<String> {
         }
         _ => return None,
     })
+}
+
+/// What is there may be meant, if it is near; else it is at least known.
+fn missing_class(reason: &Reason) -> String {
+    let name = reason.missing_class();
+    let near = class_meant(name, reason.there.iter().map(String::as_str));
+    let instead = match (near, reason.there.as_slice()) {
+        (Some(near), _) => format!("or name {near}, which is there"),
+        (None, []) => "as no class is there".to_owned(),
+        (None, there) => format!(
+            "or name one that is there: {}",
+            some_of(there, SHOWN, there.len())
+        ),
+    };
+    format!("create DeviceClass {name}, {instead}")
 }
 
 /// Whether all pods that use a claim are over.
@@ -97,8 +109,21 @@ pub fn of_devices(reason: &Reason) -> Option<String> {
                 attribute(reason)
             )
         }
+        "counter" if reason.holders.is_empty() => return spent(reason),
         _ => return None,
     })
+}
+
+/// A counter of which nobody holds anything, and which is too small all the same.
+fn spent(reason: &Reason) -> Option<String> {
+    let counter = reason.counter.as_ref()?;
+    Some(format!(
+        "have the driver correct {}: a device takes {} of counter {}, which has {} in all",
+        reason.pool,
+        counter.needed,
+        counter_name(counter),
+        counter.total
+    ))
 }
 
 fn other_value(reason: &Reason) -> Option<String> {
@@ -119,6 +144,11 @@ fn other_value(reason: &Reason) -> Option<String> {
     })
 }
 
+/// Whether a selector refuses devices, and the plugin knows what may be wrong with it.
+pub fn is_hinted(reason: &Reason) -> bool {
+    reason.kind.starts_with("request-selector") && hint(reason).is_some()
+}
+
 /// What the hints of the plugin say; a guard helps against every error, and comes last.
 fn hint(reason: &Reason) -> Option<String> {
     let mut hints: Vec<&Hint> = reason.hints.iter().collect();
@@ -127,7 +157,6 @@ fn hint(reason: &Reason) -> Option<String> {
     for hint in hints {
         let nearest = some_of(&hint.nearest, SHOWN, hint.nearest.len());
         let name = &hint.name;
-        let or = if texts.is_empty() { "" } else { "or " };
         let near = match nearest.as_str() {
             "" => String::new(),
             one if hint.nearest.len() == 1 => match meant(name, std::iter::once(one)) {
@@ -138,15 +167,15 @@ fn hint(reason: &Reason) -> Option<String> {
         };
         match hint.kind.as_str() {
             "guard" if !hint.guard.is_empty() => {
-                texts.push(format!("{or}put `{} && ` before it", hint.guard));
+                texts.push(format!("put `{} && ` before it", hint.guard));
             }
             "unknown-attribute" => texts.push(format!("no device publishes {name}{near}")),
             "unknown-domain" => {
                 texts.push(format!("no device publishes anything under {name}{near}"));
             }
             // Another driver's devices are not what anybody wants.
-            "near-value" if reason.part.contains("device.driver") => {
-                texts.push(format!("no device of driver {name} is in reach: see to its driver"));
+            "near-value" if reason.is_about_driver() => {
+                texts.push(format!("no device of driver {name} is in reach{near}: see to its driver or to the class"));
             }
             "near-value" if !nearest.is_empty() => texts.push(format!(
                 "the selector wants {name}, devices here have {nearest}: write that, or add such a device"
@@ -154,7 +183,7 @@ fn hint(reason: &Reason) -> Option<String> {
             _ => {}
         }
     }
-    (!texts.is_empty()).then(|| texts.join("; "))
+    (!texts.is_empty()).then(|| texts.join("; or "))
 }
 
 /// How far the value that is wanted is from the nearest one that is there.

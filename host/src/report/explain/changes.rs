@@ -7,9 +7,9 @@ use crate::explain::standing::{self, awaited};
 use crate::stand_ins::change::{Change, Specified};
 
 use super::native;
-use super::needs::Need;
+use super::needs::{self, Need};
 use super::phrase::some_of;
-use super::reasons::{holders, names};
+use super::reasons::{holders, names, shown};
 
 /// How many devices or pods a sentence names.
 const SHOWN: usize = 3;
@@ -23,10 +23,10 @@ pub struct Words<'a> {
 }
 
 impl Words<'_> {
-    /// All ways of a step.
-    pub fn step(&self, ways: &Ways) -> String {
+    /// Each way of a step.
+    pub fn ways(&self, ways: &Ways) -> Vec<String> {
         let ways = ways.iter().map(|changes| self.together(changes));
-        ways.collect::<Vec<_>>().join(", or ")
+        ways.collect()
     }
 
     /// Changes that go together; claims that are freed are one thing to do.
@@ -80,13 +80,19 @@ impl Words<'_> {
                 };
                 what + &self.within(of, request)
             }
-            Change::GiveUpConstraint { of, attribute, .. } => match self.needs.len() {
-                0 | 1 => format!("give up the constraint on {attribute}"),
-                _ => format!(
-                    "give up the constraint on {attribute} in claim {}",
-                    of.claim
-                ),
-            },
+            Change::ChangeSelector { .. } => self.selector(change),
+            Change::GiveUpConstraint {
+                of,
+                attribute,
+                index,
+            } => {
+                let what = self.constraint(of, *index);
+                let what = what.unwrap_or_else(|| attribute.clone());
+                match self.needs.len() {
+                    0 | 1 => format!("give up the constraint on {what}"),
+                    _ => format!("give up the constraint on {what} in claim {}", of.claim),
+                }
+            }
             Change::DropRequest { of, request } => match self.needs.len() {
                 0 | 1 => format!("leave out request {request}"),
                 _ => format!("leave out request {request} of claim {}", of.claim),
@@ -106,6 +112,54 @@ impl Words<'_> {
             },
             other => of_core(other),
         }
+    }
+
+    fn selector(&self, change: &Change) -> String {
+        let Change::ChangeSelector {
+            of,
+            request,
+            expression,
+            part,
+            instead,
+            ..
+        } = change
+        else {
+            return String::new();
+        };
+        let whose = self.request(of, request);
+        let whose = whose.map_or_else(String::new, |request| format!(" of {request}"));
+        let guard = instead.as_ref().and_then(|instead| {
+            let guard = instead.strip_suffix(')').unwrap_or(instead);
+            let guard = guard.strip_suffix(part.as_str())?;
+            Some(guard.trim_end_matches('(')).filter(|guard| guard.ends_with(" && "))
+        });
+        match (expression, instead, guard) {
+            (None, ..) => format!("leave out selector `{}`{whose}", shown(part)),
+            (_, None, _) => format!("leave `{}` out of the selector{whose}", shown(part)),
+            (_, _, Some(guard)) => {
+                format!(
+                    "put `{guard}` before `{}` in the selector{whose}",
+                    shown(part)
+                )
+            }
+            (_, Some(instead), _) => format!(
+                "write `{}` instead of `{}` in the selector{whose}",
+                shown(instead),
+                shown(part)
+            ),
+        }
+    }
+
+    /// What a constraint wants, where its claim has another one on the same attribute.
+    fn constraint(&self, of: &Specified, index: usize) -> Option<String> {
+        let mut needs = self.needs.iter();
+        let need = needs.find(|need| need.claim.as_ref() == Some(&of.claim))?;
+        let own = need.constraints.get(index)?;
+        let same = need
+            .constraints
+            .iter()
+            .filter(|one| one.attribute == own.attribute);
+        (same.count() > 1).then(|| needs::tie(need, own))
     }
 
     /// A claim of the pod itself that is allocated where it cannot go.

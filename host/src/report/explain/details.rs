@@ -1,6 +1,7 @@
 //! One node in full: the plugin's document as indented lines.
 
 use super::advice;
+use super::native;
 use super::node::View;
 use super::phrase::{counted, some_of};
 use super::reasons::{self, holders, names, of_claim, of_devices};
@@ -15,14 +16,7 @@ pub fn lines(view: &View) -> Vec<String> {
     let mut lines = Vec::new();
     let native = view.found.iter().filter(|found| {
         // Filters have names of their own; what the plugin says follows in full.
-        matches!(
-            found.source.as_str(),
-            "NodeUnschedulable"
-                | "NodeName"
-                | "TaintToleration"
-                | "NodeAffinity"
-                | "NodeResourcesFit"
-        )
+        native::is_filter(&found.source)
     });
     lines.extend(native.map(|found| format!("{}: {}", found.source, found.phrase)));
     let Some(document) = &view.document else {

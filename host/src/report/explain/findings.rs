@@ -41,10 +41,17 @@ pub fn of(document: &Document, plugin: &str) -> Vec<Found> {
     if found.is_empty() {
         found.push(of_search(document));
     }
-    for one in &mut found {
-        plugin.clone_into(&mut one.source);
+    let mut told: Vec<Found> = Vec::new();
+    for one in found {
+        let is_told = |known: &Found| known.claim == one.claim && known.phrase == one.phrase;
+        if !told.iter().any(is_told) {
+            told.push(Found {
+                source: plugin.to_owned(),
+                ..one
+            });
+        }
     }
-    found
+    told
 }
 
 /// What else the document says: how requests are called where there are several, and what is out of reach.
@@ -117,7 +124,8 @@ fn of_alternatives(
     })
 }
 
-fn of_request(claim: &Claim, request: &Request, context: &Context<'_>) -> Option<Found> {
+/// A request that cannot be served by itself.
+pub fn of_request(claim: &Claim, request: &Request, context: &Context<'_>) -> Option<Found> {
     if request.missing == 0 {
         return None;
     }
@@ -126,8 +134,9 @@ fn of_request(claim: &Claim, request: &Request, context: &Context<'_>) -> Option
     Some(Found {
         claim: claim.name.clone(),
         request: request.name.clone(),
+        advice: labelled(&label, advice::of_request(request)),
+        corrects: request.reasons.iter().any(advice::is_hinted),
         phrase: Phrase::of(label).then(phrase),
-        advice: advice::of_request(request),
         closeness: request
             .reasons
             .iter()
@@ -136,6 +145,16 @@ fn of_request(claim: &Claim, request: &Request, context: &Context<'_>) -> Option
             .unwrap_or(usize::MAX),
         ..Found::new("", &kind, weight)
     })
+}
+
+/// What to do, with the request that it is about; a driver does the same for all.
+fn labelled(label: &str, advice: Vec<String>) -> Vec<String> {
+    let each = advice.into_iter();
+    each.map(|advice| match advice.starts_with("have the driver") {
+        true => advice,
+        false => format!("{label}{advice}"),
+    })
+    .collect()
 }
 
 /// Why there are too few devices, how far that is from enough, and the type that says most.
@@ -223,9 +242,7 @@ fn no_device(request: &Request, context: &Context<'_>) -> Phrase {
     let refusing: Vec<&Reason> = request
         .reasons
         .iter()
-        .filter(|reason| {
-            reason.kind.starts_with("class-selector") && !reason.part.contains("device.driver")
-        })
+        .filter(|reason| reason.kind.starts_with("class-selector") && !reason.is_about_driver())
         .collect();
     let phrase = Phrase::of(format!("no device of class {}", request.class));
     match refusing.is_empty() {
@@ -314,12 +331,14 @@ fn errors(document: &Document, context: &Context<'_>) -> Vec<Found> {
                 .iter()
                 .filter(|reason| reason.kind.ends_with("selector-error"));
             found.extend(failed.map(|reason| {
+                let label = context.label(claim, &request.name);
+                let advice = advice::of_devices(reason).into_iter().collect();
                 Found {
                     claim: claim.name.clone(),
                     request: request.name.clone(),
-                    phrase: Phrase::of(context.label(claim, &request.name))
-                        .then(reasons::of_failure(reason)),
-                    advice: advice::of_devices(reason).into_iter().collect(),
+                    advice: labelled(&label, advice),
+                    corrects: advice::is_hinted(reason),
+                    phrase: Phrase::of(label).then(reasons::of_failure(reason)),
                     ..Found::new("", &reason.kind, 15)
                 }
             }));

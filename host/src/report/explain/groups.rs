@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use super::node::{Found, View};
-use super::phrase::Phrase;
+use super::phrase::{Phrase, counted};
 
 /// Some nodes.
 #[derive(Clone, Debug)]
@@ -27,6 +27,20 @@ impl Group {
     pub fn phrase(&self) -> Phrase {
         let phrases = self.found.iter().map(|found| found.phrase.clone());
         Phrase::joined(phrases, ", and ")
+    }
+
+    /// The worst of it, and how much more there is.
+    pub fn brief(&self, most: usize) -> Phrase {
+        let rest = self.found.len().saturating_sub(most);
+        if rest == 0 {
+            return self.phrase();
+        }
+        let mut worst: Vec<&Found> = self.found.iter().collect();
+        worst.sort_by_key(|found| Reverse(found.weight));
+        let phrases = worst.into_iter().take(most);
+        let shown = Phrase::joined(phrases.map(|found| found.phrase.clone()), ", and ");
+        let more = counted(rest as u64, "more reason", "more reasons");
+        shown.text(format!(", and {more}"))
     }
 
     /// Whether these nodes have nothing that the pod could ever use.

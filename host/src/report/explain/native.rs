@@ -15,6 +15,14 @@ pub fn filter(obstacle: &Obstacle) -> &'static str {
     }
 }
 
+/// Whether one of them has this name.
+pub fn is_filter(source: &str) -> bool {
+    matches!(
+        source,
+        "NodeUnschedulable" | "NodeName" | "TaintToleration" | "NodeAffinity" | "NodeResourcesFit"
+    )
+}
+
 /// How far it is from fitting.
 pub fn weight(obstacle: &Obstacle) -> u64 {
     match obstacle {

@@ -7,15 +7,18 @@ use serde::Serialize;
 use crate::cluster::Cluster;
 use crate::explain::NodeAnswer;
 use crate::explain::remedies::{Remedy, Verdict as Tried, Ways};
+use crate::explain::target::short_name;
 use crate::nearest::meant;
 use crate::object::Kind;
 use crate::report::Verdict;
+use crate::stand_ins::change::Change;
 use crate::stand_ins::schema::{CLAIM, CLAIM_TEMPLATE};
 
 use super::changes::Words;
 use super::groups::Group;
+use super::native;
 use super::needs::Need;
-use super::node::View;
+use super::node::{Found, View};
 use super::phrase::Phrase;
 use super::summary::Facts;
 
@@ -34,6 +37,8 @@ pub struct Nearest {
     pub node: Option<String>,
     /// All of it is needed.
     pub steps: Vec<String>,
+    /// The same, the ways of each step one by one, the least first.
+    pub ways: Vec<Vec<String>>,
     /// Whether the pod fits then: `fits`, `does not fit` or `not tried`.
     pub tried: &'static str,
     /// What was tried, step by step: of the lists of changes of each step any one.
@@ -53,7 +58,7 @@ pub fn in_words(tried: &str) -> &str {
 
 /// Where remedies are worth looking for, the nearest node first; nothing for a pod that fits.
 pub fn to_try(facts: &Facts<'_>) -> Vec<Arc<str>> {
-    if facts.is_placed() || (!is_everywhere(facts) && is_on_its_way(facts)) {
+    if facts.is_placed() || facts.is_alone() || (!is_everywhere(facts) && is_on_its_way(facts)) {
         return Vec::new();
     }
     let nearest = facts.causes().into_iter().filter_map(|group| {
@@ -63,9 +68,17 @@ pub fn to_try(facts: &Facts<'_>) -> Vec<Arc<str>> {
     });
     let mut nodes: Vec<Arc<str>> = Vec::new();
     for (view, name) in nearest {
-        if nodes.len() < TRIED && (nodes.is_empty() || view.distance() < FAR) {
+        if nodes.len() < TRIED && (nodes.is_empty() || view.distance_here() < FAR) {
             nodes.push(name);
         }
+    }
+    // What keeps the pod from every node hides how these differ.
+    if is_everywhere(facts) {
+        let causes = facts.causes();
+        let others = causes.iter().flat_map(|group| group.nodes.iter().skip(1));
+        let others = others.filter_map(|at| facts.answer.nodes.get(*at));
+        let room = TRIED.saturating_sub(nodes.len());
+        nodes.extend(others.take(room).map(|answer| answer.name.clone()));
     }
     nodes
 }
@@ -86,6 +99,9 @@ fn is_on_its_way(facts: &Facts<'_>) -> bool {
 
 /// What was tried and fits first, then the nearest; nothing for a pod that fits.
 pub fn of(facts: &Facts<'_>, remedies: &[Remedy], cluster: &Cluster) -> Vec<Nearest> {
+    if facts.is_alone() {
+        return vec![advised(None, vec![behind_the_queue(facts)])];
+    }
     if facts.is_placed() {
         return Vec::new();
     }
@@ -103,15 +119,25 @@ pub fn of(facts: &Facts<'_>, remedies: &[Remedy], cluster: &Cluster) -> Vec<Near
         .first()
         .is_some_and(|one| one.verdict == Tried::Fits);
     if !everywhere.is_empty() && !fits {
-        return vec![advised(None, everywhere)];
+        let plugin = facts.answer.plugin.as_str();
+        let first = remedies.first();
+        let tried = first.map(|one| (one, tried(one, plugin, facts.views, &words)));
+        let after = tried
+            .and_then(|(one, told)| Some(format!("on {} {}", one.node.as_deref()?, told.left?)));
+        return vec![Nearest {
+            left: after.or_else(|| beside(facts)),
+            ..advised(None, everywhere)
+        }];
     }
     if remedies.is_empty() {
         return untried(facts);
     }
     let mut found: Vec<Nearest> = Vec::new();
+    // Where a way is known, nobody looks for those that are not.
     let told = remedies
         .into_iter()
-        .map(|one| tried(one, facts.answer.plugin.as_str(), &words));
+        .filter(|one| !fits || one.verdict == Tried::Fits)
+        .map(|one| tried(one, facts.answer.plugin.as_str(), facts.views, &words));
     for one in told {
         if found.len() < NODES
             && !one.steps.is_empty()
@@ -120,7 +146,40 @@ pub fn of(facts: &Facts<'_>, remedies: &[Remedy], cluster: &Cluster) -> Vec<Near
             found.push(one);
         }
     }
+    // What is missing may be made as well.
+    let is_named = |change: &Change| matches!(change, Change::UseClass { .. });
+    let mut told = found
+        .iter()
+        .flat_map(|one| &one.changes)
+        .flatten()
+        .flatten();
+    let untold = everywhere
+        .into_iter()
+        .filter(|_| fits && !told.any(is_named));
+    let untold: Vec<String> = untold.collect();
+    found.extend((!untold.is_empty()).then(|| advised(None, untold)));
     found
+}
+
+/// Who says what stands in the way behind others.
+fn behind_the_queue(facts: &Facts<'_>) -> String {
+    let id = facts.answer.pod.id();
+    format!(
+        "`dractl explain --after-queue -n {} {}` places the pods ahead of it first and tries what would help then",
+        id.namespace,
+        short_name(&id.name)
+    )
+}
+
+/// What stands in the way on the nearest node beside what does so everywhere.
+fn beside(facts: &Facts<'_>) -> Option<String> {
+    let causes = facts.causes();
+    let first = causes.first()?.nodes.first();
+    let view = facts.views.get(*first?)?;
+    let found = view.found.iter().filter(|one| !one.everywhere);
+    let phrases = found.map(|one| one.phrase.clone());
+    let phrase = Phrase::joined(phrases, ", and ");
+    (!phrase.is_empty()).then(|| format!("on {} {phrase}", view.name))
 }
 
 /// What would make the pod fit on one node; no steps if nobody knows.
@@ -135,37 +194,110 @@ pub fn on(
         .iter()
         .filter(|one| one.node.as_deref() == Some(&view.name));
     match own.next() {
-        Some(own) => tried(own, plugin, &Words { needs, cluster }),
+        Some(own) => tried(
+            own,
+            plugin,
+            std::slice::from_ref(view),
+            &Words { needs, cluster },
+        ),
         None => advised(Some(view.name.clone()), advice(view)),
     }
 }
 
-fn tried(remedy: &Remedy, plugin: &str, words: &Words<'_>) -> Nearest {
+fn tried(remedy: &Remedy, plugin: &str, views: &[View], words: &Words<'_>) -> Nearest {
     let left = remedy.left.as_ref();
     let view = left.map(|left: &NodeAnswer| View::of(left, plugin, None, words.cluster));
-    let mut steps: Vec<String> = remedy.steps.iter().map(|ways| words.step(ways)).collect();
-    let advice = view.as_ref().map(advice).unwrap_or_default();
+    let mut ways: Vec<Vec<String>> = remedy.steps.iter().map(|ways| words.ways(ways)).collect();
+    for (told, step) in ways.iter_mut().zip(&remedy.steps) {
+        correct(told, step, views, remedy);
+    }
+    let now = views
+        .iter()
+        .find(|now| remedy.node.as_deref() == Some(now.name.as_str()));
+    let advice = view
+        .as_ref()
+        .map(|left| beside_tried(left, now))
+        .unwrap_or_default();
     // What is advised beside it, nobody has tried.
     let verdict = match (remedy.verdict, advice.is_empty()) {
         (Tried::DoesNotFit, false) => Tried::NotTried,
         (verdict, _) => verdict,
     };
-    steps.extend(advice);
-    let still = view.filter(|_| verdict == Tried::DoesNotFit).map(|view| {
-        let phrases = view.found.iter().map(|found| found.phrase.clone());
-        Phrase::joined(phrases, ", and ").to_string()
-    });
+    ways.extend(advice.into_iter().map(|advice| vec![advice]));
     Nearest {
         node: remedy.node.as_ref().map(|node| node.to_string()),
-        steps,
+        steps: joined(&ways),
+        left: view.and_then(|left| still(&left, now)),
+        ways,
         tried: match verdict {
             Tried::Fits => "fits",
             Tried::DoesNotFit => "does not fit",
             Tried::NotTried => "not tried",
         },
         changes: remedy.steps.clone(),
-        left: still,
     }
+}
+
+/// What no step is about: what was left after everything that was tried, and what stands in the way now and was only tried
+/// together with that.
+fn still(left: &View, now: Option<&View>) -> Option<String> {
+    let of_plugin = now.iter().flat_map(|now| &now.found);
+    let of_plugin = of_plugin.filter(|one| !native::is_filter(&one.source));
+    let mut told: Vec<&Found> = Vec::new();
+    for one in left.found.iter().chain(of_plugin) {
+        let is_same = |known: &&Found| (&known.claim, &known.request) == (&one.claim, &one.request);
+        if one.advice.is_empty() && !told.iter().any(is_same) {
+            told.push(one);
+        }
+    }
+    let phrases = told.into_iter().map(|found| found.phrase.clone());
+    let phrase = Phrase::joined(phrases, ", and ");
+    (!phrase.is_empty()).then(|| phrase.to_string())
+}
+
+/// What is advised about what is left, and about what was only tried together with that.
+fn beside_tried(left: &View, now: Option<&View>) -> Vec<String> {
+    let mut steps = advice(left);
+    for one in now.into_iter().flat_map(advice) {
+        if !steps.contains(&one) {
+            steps.push(one);
+        }
+    }
+    steps
+}
+
+/// Says of a selector that is left out how it could be corrected, if no other way does.
+fn correct(told: &mut [String], step: &Ways, views: &[View], remedy: &Remedy) {
+    let is_corrected = |change: &Change| {
+        matches!(
+            change,
+            Change::ChangeSelector {
+                instead: Some(_),
+                ..
+            }
+        )
+    };
+    if step.iter().flatten().any(is_corrected) {
+        return;
+    }
+    let now = views
+        .iter()
+        .find(|now| remedy.node.as_deref() == Some(now.name.as_str()));
+    for (told, way) in told.iter_mut().zip(step) {
+        let [Change::ChangeSelector { request, .. }] = way.as_slice() else {
+            continue;
+        };
+        let found = now.into_iter().flat_map(|now| &now.found);
+        let mut own = found.filter(|one| one.request == *request && one.corrects);
+        if let Some(advice) = own.find_map(|one| one.advice.first()) {
+            *told += &format!(", or correct it: {advice}");
+        }
+    }
+}
+
+/// Ways of a step in one sentence.
+fn joined(ways: &[Vec<String>]) -> Vec<String> {
+    ways.iter().map(|ways| ways.join(", or ")).collect()
 }
 
 /// Where nobody looked for remedies: what is advised, and who would look.
@@ -191,6 +323,7 @@ fn untried(facts: &Facts<'_>) -> Vec<Nearest> {
 fn advised(node: Option<String>, steps: Vec<String>) -> Nearest {
     Nearest {
         node,
+        ways: steps.iter().map(|step| vec![step.clone()]).collect(),
         steps,
         tried: "not tried",
         changes: Vec::new(),

@@ -1,5 +1,7 @@
 //! What a pod asks for, read from its claims in any API version.
 
+use std::collections::BTreeSet;
+
 use serde::Serialize;
 use serde_json::Value;
 
@@ -7,8 +9,11 @@ use crate::cluster::Cluster;
 use crate::object::Object;
 use crate::report::claims::{self, Entry};
 
-use super::phrase::{Phrase, counted};
+use super::phrase::{Phrase, counted, some_of};
 use super::reasons::how;
+
+/// How many names a sentence shows.
+const SHOWN: usize = 3;
 
 /// One claim of the pod.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -164,15 +169,18 @@ fn of_claim(need: &Need) -> Option<String> {
         }
         parts => join(parts, " and "),
     };
-    let constraints = need.constraints.iter().map(|constraint| {
-        let of = format!("{} {}", how(constraint.distinct), constraint.attribute);
-        of + &covered(need, constraint)
-    });
+    let constraints = need.constraints.iter().map(|one| tie(need, one));
     let constraints: Vec<String> = constraints.collect();
     Some(match constraints.is_empty() {
         true => devices,
         false => format!("{devices} with {}", join(&constraints, " and ")),
     })
+}
+
+/// `equal example.com/root of a and b`
+pub fn tie(need: &Need, constraint: &ConstraintNeed) -> String {
+    let of = format!("{} {}", how(constraint.distinct), constraint.attribute);
+    of + &covered(need, constraint)
 }
 
 /// Which requests a constraint covers, if not all of them.
@@ -187,8 +195,38 @@ fn covered(need: &Need, constraint: &ConstraintNeed) -> String {
     match (all || constraint.requests.is_empty(), any) {
         (true, _) => String::new(),
         (false, true) => format!(" of {}", join(&constraint.requests, " and ")),
-        (false, false) => " of no request that there is".to_owned(),
+        (false, false) => format!(
+            " of {}, which is no request of the claim (it has {})",
+            join(&constraint.requests, " and "),
+            some_of(&names(need), SHOWN, need.requests.len())
+        ),
     }
+}
+
+fn names(need: &Need) -> Vec<&str> {
+    let names = need.requests.iter().map(|request| request.name.as_str());
+    names.collect()
+}
+
+/// The same in a few words: how many requests, in how many claims.
+pub fn in_short(needs: &[Need]) -> String {
+    let parents = |need: &Need| {
+        let names = need.requests.iter().map(|one| one.name.split('/').next());
+        names.collect::<BTreeSet<_>>().len()
+    };
+    let requests = needs.iter().map(parents).sum::<usize>();
+    let classes = needs.iter().flat_map(|need| &need.requests);
+    let classes: BTreeSet<&str> = classes.map(|one| one.class.as_str()).collect();
+    let classes: Vec<&str> = classes.into_iter().collect();
+    let claims = match needs.len() {
+        1 => String::new(),
+        count => format!(" in {count} claims"),
+    };
+    format!(
+        "devices of class {} for {}{claims}",
+        some_of(&classes, SHOWN, classes.len()),
+        counted(requests as u64, "request", "requests"),
+    )
 }
 
 fn devices(request: &RequestNeed) -> String {

@@ -31,6 +31,8 @@ pub struct Found {
     pub everywhere: bool,
     /// What to do about it, where that cannot be tried.
     pub advice: Vec<String>,
+    /// Whether that says what is wrong with a selector.
+    pub corrects: bool,
     /// How near a value that is there is to the one that is wanted; the smaller the nearer.
     pub closeness: usize,
 }
@@ -47,6 +49,7 @@ impl Found {
             weight,
             everywhere: false,
             advice: Vec::new(),
+            corrects: false,
             closeness: usize::MAX,
         }
     }
@@ -101,6 +104,12 @@ impl View {
             document,
             found,
         }
+    }
+
+    /// How far it is but for what stands in the way everywhere.
+    pub fn distance_here(&self) -> u64 {
+        let here = self.found.iter().filter(|found| !found.everywhere);
+        here.map(|found| found.weight).sum()
     }
 
     /// How far the node is from fitting; 0 if it does.

@@ -87,7 +87,7 @@ pub fn of_claim(claim: &Claim, reason: &Reason) -> Phrase {
                 nodes => format!("{name} is allocated on a node with {nodes}{users}"),
             }
         }
-        "class-missing" => format!("DeviceClass {} does not exist", class_of(reason)),
+        "class-missing" => format!("DeviceClass {} does not exist", reason.missing_class()),
         "gate-disabled" => match reason.gate.as_str() {
             "" => said("needs a feature that is off"),
             gate => format!("{name} needs the feature gate {gate}, which is off"),
@@ -109,14 +109,6 @@ pub fn of_claim(claim: &Claim, reason: &Reason) -> Phrase {
         "invalid-object" | "bad-request" => said("cannot be used as it is"),
         _ => return unknown(reason),
     })
-}
-
-/// The class that a reason is about.
-pub fn class_of(reason: &Reason) -> &str {
-    match reason.class.as_str() {
-        "" => reason.message.as_str(),
-        class => class,
-    }
 }
 
 /// Why some devices cannot serve a request; goes on after their number, as in `3 in use`.

@@ -3,21 +3,23 @@
 use std::cmp::Reverse;
 
 use crate::cycle::Point;
-use crate::explain::{Answer, Earlier, Standing};
+use crate::explain::target::short_name;
+use crate::explain::{Answer, Standing};
 use crate::filters::{Held, held};
 use crate::report::{ClaimReport, PodReport, Verdict};
-use crate::scheduler::outcome::Ended;
 
-use super::ahead::AheadReport;
+use super::ahead::{self, AheadReport};
 use super::groups::Group;
 use super::needs::{self, Need};
 use super::node::View;
 use super::phrase::{Phrase, counted, some_of};
 use super::reach;
 
-/// How many groups of nodes the sentence names.
-const GROUPS: usize = 3;
-/// How many nodes or pods a sentence names.
+/// How many letters the first sentence has, if that can be: four lines.
+const ROOM: usize = 400;
+/// How many of them may say what it needs.
+const LONGEST: usize = 200;
+/// How many nodes a sentence names.
 const NAMES: usize = 3;
 
 /// Everything that is known.
@@ -45,6 +47,12 @@ impl Facts<'_> {
         self.answer.standing != Standing::Pending || self.report.is_some_and(scheduled)
     }
 
+    /// Whether it finds a node alone, and none behind those ahead of it.
+    pub fn is_alone(&self) -> bool {
+        let mut report = self.report.into_iter();
+        report.any(|report| super::is_alone(self.answer, report))
+    }
+
     /// The groups that keep the pod from running: after an error those where it happened, else all that do not fit.
     pub fn causes(&self) -> Vec<&Group> {
         let failed = |group: &&Group| {
@@ -64,8 +72,9 @@ impl Facts<'_> {
         self.groups.iter().filter(|group| !group.fits()).collect()
     }
 
-    fn pod(&self) -> String {
-        self.answer.pod.id().to_string()
+    /// Its name in a sentence.
+    pub fn pod(&self) -> String {
+        short_name(&self.answer.pod.id().to_string())
     }
 }
 
@@ -83,7 +92,7 @@ pub fn sentences(facts: &Facts<'_>) -> Vec<String> {
             facts.pod()
         )],
     };
-    sentences.extend(ahead(facts));
+    sentences.extend(ahead::sentence(facts).filter(|_| !facts.is_alone()));
     sentences
 }
 
@@ -128,6 +137,18 @@ fn subject(facts: &Facts<'_>) -> String {
     }
 }
 
+/// The same in a few words.
+fn subject_in_short(facts: &Facts<'_>) -> String {
+    match needs::sentence(facts.needs) {
+        Some(_) => format!(
+            "{} needs {} on one node",
+            facts.pod(),
+            needs::in_short(facts.needs)
+        ),
+        None => subject(facts),
+    }
+}
+
 fn refused(facts: &Facts<'_>, report: Option<&PodReport>) -> Vec<String> {
     let message = report.map_or("", |report| report.message.as_str());
     if report.is_some_and(|report| report.verdict == Verdict::InputError) {
@@ -140,7 +161,8 @@ fn refused(facts: &Facts<'_>, report: Option<&PodReport>) -> Vec<String> {
             _ => "cannot run on any node",
         };
         let asks = match needs::sentence(facts.needs) {
-            Some(needs) => format!(" (it needs {needs})"),
+            Some(needs) if needs.len() <= ROOM / 2 => format!(" (it needs {needs})"),
+            Some(_) => format!(" (it needs {})", needs::in_short(facts.needs)),
             None => String::new(),
         };
         return vec![format!(
@@ -162,7 +184,7 @@ fn refused(facts: &Facts<'_>, report: Option<&PodReport>) -> Vec<String> {
         }];
     }
     if let Some(at) = report.and_then(|report| past_filter(report)) {
-        let elsewhere = because(facts, None, &causes);
+        let elsewhere = because(facts, None, &causes, DETAILS[1]);
         let elsewhere = elsewhere.trim_start_matches("but ");
         return vec![
             format!(
@@ -173,11 +195,7 @@ fn refused(facts: &Facts<'_>, report: Option<&PodReport>) -> Vec<String> {
             format!("It cannot run elsewhere: {elsewhere}."),
         ];
     }
-    let mut sentences = vec![format!(
-        "{}, {}.",
-        subject(facts),
-        because(facts, report, &causes)
-    )];
+    let mut sentences = vec![briefly(facts, report, &causes)];
     sentences.extend(reach::unreached(facts).or_else(|| reach::no_slices(facts)));
     sentences
 }
@@ -207,20 +225,66 @@ fn would_do(facts: &Facts<'_>) -> String {
     }
 }
 
+/// How much a sentence says: groups of nodes, and reasons of each.
+#[derive(Clone, Copy)]
+struct Detail {
+    groups: usize,
+    reasons: usize,
+}
+
+/// The most first.
+const DETAILS: [Detail; 5] = {
+    const fn detail(groups: usize, reasons: usize) -> Detail {
+        Detail { groups, reasons }
+    }
+    [
+        detail(3, usize::MAX),
+        detail(3, 2),
+        detail(2, 1),
+        detail(1, 2),
+        detail(1, 1),
+    ]
+};
+
+/// The sentence with as much as there is room for.
+fn briefly(facts: &Facts<'_>, report: Option<&PodReport>, causes: &[&Group]) -> String {
+    let long = subject(facts);
+    let subject = match long.chars().count() {
+        ..=LONGEST => long,
+        _ => subject_in_short(facts),
+    };
+    let mut last = String::new();
+    for detail in DETAILS {
+        last = format!("{subject}, {}.", because(facts, report, causes, detail));
+        if last.chars().count() <= ROOM {
+            break;
+        }
+    }
+    last
+}
+
 /// Which nodes do not have that, and why.
-fn because(facts: &Facts<'_>, report: Option<&PodReport>, causes: &[&Group]) -> String {
+fn because(
+    facts: &Facts<'_>,
+    report: Option<&PodReport>,
+    causes: &[&Group],
+    detail: Detail,
+) -> String {
     let all = facts.views.len();
     // What most nodes say is the cause; nodes that have nothing to do with it come last.
     let mut causes: Vec<&Group> = causes.to_vec();
     causes.sort_by_key(|group| (group.is_far(), Reverse(group.nodes.len())));
     let mut parts: Vec<String> = causes
         .iter()
-        .take(GROUPS)
-        .map(|group| format!("{} {}", who(group, facts, all), group.phrase()))
+        .take(detail.groups)
+        .map(|group| {
+            let why = group.brief(detail.reasons);
+            format!("{} {why}", who(group, facts, all))
+        })
         .collect();
     let rest: usize = causes
         .iter()
-        .skip(GROUPS)
+        .skip(detail.groups)
         .map(|group| group.nodes.len())
         .sum();
     if rest > 0 {
@@ -274,30 +338,18 @@ fn who(group: &Group, facts: &Facts<'_>, all: usize) -> String {
 fn fits(facts: &Facts<'_>, report: &PodReport) -> Vec<String> {
     let node = report.node.as_deref().unwrap_or_default();
     let would = format!("would run on {node}{}", with_devices(&report.claims, node));
-    let first = match facts.answer.queued.as_ref().map(|queued| &queued.ended) {
-        None | Some(Ended::Bound { .. }) => format!("{}; it fits, and {would}.", subject(facts)),
-        Some(ended) => {
-            let ahead = match facts.answer.ahead.len() {
-                1 => "pod".to_owned(),
-                count => format!("{count} pods"),
-            };
-            format!(
-                "{}; behind the {ahead} ahead of it in the queue it does not fit{}. Alone it {would}.",
-                subject(facts),
-                why(ended)
-            )
-        }
+    let mut sentences = match facts.is_alone() {
+        false => vec![format!("{}; it fits, and {would}.", subject(facts))],
+        true => vec![
+            ahead::behind(facts),
+            match needs::sentence(facts.needs) {
+                Some(needs) => format!("It needs {needs} on one node; alone it {would}."),
+                None => format!("Alone it {would}."),
+            },
+        ],
     };
-    let mut sentences = vec![first];
     sentences.extend(choice(facts, node));
     sentences
-}
-
-fn why(ended: &Ended) -> String {
-    match ended {
-        Ended::Failed(failure) => format!(" ({})", failure.status.message()),
-        _ => String::new(),
-    }
 }
 
 /// ` with gpu-0 and gpu-1 (gpu.example.com)`.
@@ -437,53 +489,4 @@ fn placed(facts: &Facts<'_>, node: &str) -> Vec<String> {
         ),
     });
     sentences
-}
-
-fn ahead(facts: &Facts<'_>) -> Option<String> {
-    if facts.ahead.is_empty() {
-        return None;
-    }
-    let names: Vec<String> = facts
-        .ahead
-        .iter()
-        .map(|ahead| match &ahead.node {
-            Some(node) => format!("{}/{} (on {node})", ahead.namespace, ahead.name),
-            None => format!("{}/{}", ahead.namespace, ahead.name),
-        })
-        .collect();
-    let all = facts.ahead.len();
-    let names = some_of(&names, NAMES, all);
-    let of_class = |ahead: &AheadReport| ahead.wants.iter().any(|want| want.starts_with("class "));
-    let same = match facts.ahead.iter().all(of_class) {
-        true => "the same class",
-        false => "the same class or driver",
-    };
-    if facts.answer.after_queue {
-        let placed = |earlier: &&Earlier| {
-            let ended = earlier.outcome.as_ref().map(|outcome| &outcome.ended);
-            matches!(ended, Some(Ended::Bound { .. }))
-        };
-        let placed = facts.answer.ahead.iter().filter(placed).count();
-        let queue = counted(facts.answer.ahead.len() as u64, "pod", "pods");
-        let placed = match placed {
-            0 => "none was".to_owned(),
-            1 => "1 was".to_owned(),
-            placed => format!("{placed} were"),
-        };
-        let those = match all {
-            1 => "the one that asks for",
-            _ => "those that ask for",
-        };
-        return Some(format!(
-            "Of {queue} ahead of it in the queue {placed} placed first; {those} {same}: {names}."
-        ));
-    }
-    Some(match all {
-        1 => format!(
-            "1 pod ahead of it in the queue asks for {same} ({names}); --after-queue places it first."
-        ),
-        _ => format!(
-            "{all} pods ahead of it in the queue ask for {same} ({names}); --after-queue places them first."
-        ),
-    })
 }

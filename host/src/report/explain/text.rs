@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use crate::explain::target::short_name;
 use crate::report::table::{Colour, WIDTH, printable, wrap};
 
 use super::nearest::in_words;
@@ -33,14 +34,18 @@ pub fn write(explained: &Explained, colour: Colour, out: &mut dyn Write) -> io::
     };
     let code = match explained.verdict.as_str() {
         "scheduled" | "placed" => GREEN,
-        "waiting" | "ended" | "deleted" => YELLOW,
+        "fits-alone" | "waiting" | "ended" | "deleted" => YELLOW,
         _ => RED,
     };
     writeln!(
         out,
         "{} {}{decided}",
         paint(
-            &printable(&format!("{}/{}:", explained.namespace, explained.name)),
+            &printable(&format!(
+                "{}/{}:",
+                explained.namespace,
+                short_name(&explained.name)
+            )),
             BOLD
         ),
         paint(&explained.verdict, code),
@@ -76,14 +81,27 @@ fn remedy(nearest: &Nearest, is_other: bool, out: &mut dyn Write) -> io::Result<
         None => String::new(),
     };
     writeln!(out, "  {or}{place}({})", in_words(nearest.tried))?;
-    steps(&nearest.steps, nearest.left.as_deref(), out)
+    steps(&nearest.ways, nearest.left.as_deref(), out)
 }
 
-fn steps(steps: &[String], left: Option<&str>, out: &mut dyn Write) -> io::Result<()> {
-    for (at, step) in steps.iter().enumerate() {
-        match steps.len() {
-            1 => paragraph(&format!("- {step}"), 4, 6, out)?,
-            _ => paragraph(&format!("{}. {step}", at + 1), 4, 7, out)?,
+/// Numbers for what belongs together; letters for what does instead, unless all of it is in one line.
+fn steps(steps: &[Vec<String>], left: Option<&str>, out: &mut dyn Write) -> io::Result<()> {
+    for (at, ways) in steps.iter().enumerate() {
+        let (mark, indent) = match steps.len() {
+            1 => ("-".to_owned(), 6),
+            _ => (format!("{}.", at + 1), 7),
+        };
+        let line = ways.join(", or ");
+        if ways.len() < 2 || indent + line.chars().count() <= WIDTH {
+            paragraph(&format!("{mark} {line}"), 4, indent, out)?;
+            continue;
+        }
+        let letters = ('a'..='z').cycle();
+        for (way, letter) in ways.iter().zip(letters) {
+            match letter {
+                'a' => paragraph(&format!("{mark} (a) {way}"), 4, indent + 4, out)?,
+                _ => paragraph(&format!("or ({letter}) {way}"), indent - 3, indent + 4, out)?,
+            }
         }
     }
     match left {
@@ -150,7 +168,7 @@ fn in_full(node: &NodeReport, head: &str, out: &mut dyn Write) -> io::Result<()>
     }
     if !node.steps.is_empty() && !node.fits {
         writeln!(out, "  to make it fit ({}):", in_words(node.tried))?;
-        steps(&node.steps, node.left.as_deref(), out)?;
+        steps(&node.ways, node.left.as_deref(), out)?;
     }
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! Where everything by itself can be had, and not together: which requests, constraints and counters exclude each other, in
 //! numbers.
 
-use super::findings::Context;
+use super::findings::{self, Context};
 use super::needs;
 use super::node::Found;
 use super::phrase::Phrase;
@@ -25,10 +25,12 @@ pub fn of(document: &Document, together: &Together, context: &Context<'_>) -> Fo
     let short = together
         .most
         .map_or(1, |most| together.needed.saturating_sub(most));
+    let beside = asked.beside.iter().cloned();
+    let phrases = std::iter::once(phrase(document, together, &asked)).chain(beside);
     Found {
         claim: asked.claim.clone(),
         request: asked.request.clone(),
-        phrase: phrase(document, together, &asked),
+        phrase: Phrase::joined(phrases, "; "),
         ..Found::new("", kind, 5_u64.saturating_mul(short.max(1)))
     }
 }
@@ -68,6 +70,8 @@ struct Asked<'d> {
     names: Vec<String>,
     /// Those and their alternatives.
     requests: Vec<&'d Request>,
+    /// Why its other alternatives are out of the question.
+    beside: Vec<Phrase>,
 }
 
 impl<'d> Asked<'d> {
@@ -78,6 +82,7 @@ impl<'d> Asked<'d> {
             label: String::new(),
             names: Vec::new(),
             requests: Vec::new(),
+            beside: Vec::new(),
         };
         for concerned in &together.requests {
             let mut claims = document.claims.iter();
@@ -108,6 +113,9 @@ impl<'d> Asked<'d> {
                     && could.name != concerned.request
                 {
                     asked.label = context.label(claim, &could.name);
+                    let others = asked.requests.iter().filter(|one| one.missing > 0);
+                    let short = others.filter_map(|one| findings::of_request(claim, one, context));
+                    asked.beside = short.map(|found| found.phrase).collect();
                     asked.requests = vec![*could];
                 }
             }

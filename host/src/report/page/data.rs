@@ -221,7 +221,7 @@ pub(super) fn ranges(positions: impl IntoIterator<Item = usize>) -> Ranges {
 pub(super) struct Remedy<'a> {
     /// None: on any node.
     pub node: Option<&'a str>,
-    pub steps: &'a [String],
+    pub steps: &'a [Vec<String>],
     /// Whether they were tried, in words.
     pub tried: &'a str,
     /// What stands in the way after them.

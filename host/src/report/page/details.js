@@ -120,11 +120,17 @@ function reasonCard({ plugin, message, count, nodes }) {
     known.length > 0 && names(known.map((node) => goNode(node.name))));
 }
 
+/** One thing to do, or several of which any will do. */
+function step(ways) {
+  if (ways.length === 1) return el('li', {}, ways[0]);
+  return el('li', {}, 'one of', el('ol', { class: 'ways' }, ...ways.map((way) => el('li', {}, way))));
+}
+
 /** What would have to be done, all of it, on one node or whatever the node, and whether that was tried. */
 function remedy({ node, steps, tried, left }, index) {
   const or = index > 0 ? 'or ' : '';
   const place = el('p', {}, ...(node ? [`${or}on `, goNode(node)] : [or]), tried && el('span', { class: 'quiet' }, ` ${tried}`));
-  return el('div', { class: 'card' }, place, el('ul', { class: 'steps' }, ...steps.map((step) => el('li', {}, step))), left && el('p', {}, `Then still: ${left}`));
+  return el('div', { class: 'card' }, place, el('ul', { class: 'steps' }, ...steps.map(step)), left && el('p', {}, `Then still: ${left}`));
 }
 
 /** Nodes with the same reasons. */

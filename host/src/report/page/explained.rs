@@ -9,16 +9,20 @@ use super::data::{self, Alike, Pod, ranges};
 use super::inventory::Inventory;
 use crate::report::explain::{Explained, GroupReport, Nearest, Refusal, in_words};
 
-/// Says in the list of pods what an explanation found: one that has a node, has ended or is being deleted stays what it is, whatever
+/// Says in the list of pods what an explanation found: one that only others keep from its node is told so, and one that has a node, has ended or is being deleted stays what it is, whatever
 /// would become of it if it were pending.
 pub(super) fn settle(explained: &Explained, pods: &mut Vec<Pod>) {
+    let is_it = |pod: &&mut Pod| pod.namespace == explained.namespace && pod.name == explained.name;
     let verdict = match explained.verdict.as_str() {
+        "fits-alone" => {
+            let alone = pods.iter_mut().filter(is_it);
+            return alone.for_each(|pod| pod.verdict = "fits-alone");
+        }
         "placed" => "running",
         "ended" => "ended",
         "deleted" => "deleted",
         _ => return,
     };
-    let is_it = |pod: &&mut Pod| pod.namespace == explained.namespace && pod.name == explained.name;
     let known = pods.iter_mut().find(is_it);
     let claims = known.map(|pod| std::mem::take(&mut pod.claims));
     pods.retain(|pod| pod.namespace != explained.namespace || pod.name != explained.name);
@@ -77,7 +81,7 @@ pub(super) fn explanation<'a>(
 fn remedy(nearest: &Nearest) -> data::Remedy<'_> {
     data::Remedy {
         node: nearest.node.as_deref(),
-        steps: &nearest.steps,
+        steps: &nearest.ways,
         tried: in_words(nearest.tried),
         left: nearest.left.as_deref(),
     }
@@ -87,7 +91,7 @@ fn remedy(nearest: &Nearest) -> data::Remedy<'_> {
 fn would(explained: &Explained, inventory: &Inventory) -> Vec<[usize; 2]> {
     let claims = explained.claims.iter();
     let devices = claims
-        .filter(|_| explained.verdict == "scheduled")
+        .filter(|_| matches!(explained.verdict.as_str(), "scheduled" | "fits-alone"))
         .flat_map(|claim| &claim.devices);
     devices
         .flat_map(|it| inventory.places(&it.driver, &it.pool, &it.device))

@@ -436,7 +436,7 @@ function isJoined(before, cell) {
 function statusOf(node, pod) {
   const free = node.total ? freeOf(node, node.total) : 'no devices';
   if (!pod) return { text: free + (node.unschedulable ? ', unschedulable' : ''), kind: node.unusable ? 'wait' : '' };
-  if (pod.node === node.name) return { text: { running: '\u2713 runs here', scheduled: page.open ? '\u2713 would run here' : '\u2713 placed here' }[pod.verdict] || '', kind: 'good' };
+  if (pod.node === node.name) return { text: { running: '\u2713 runs here', scheduled: page.open ? '\u2713 would run here' : '\u2713 placed here', 'fits-alone': 'would run here, alone' }[pod.verdict] || '', kind: 'good' };
   const why = whyOf(pod);
   const refused = why?.said.get(node) || (pod.reasons || []).find(({ nodes }) => inRanges(nodes, node.index))?.message;
   if (refused) return { text: `\u00d7 ${refused}`, kind: 'bad' };

@@ -48,6 +48,18 @@ pub(super) fn plain(contents: Contents<'_>, out: &mut dyn Write) -> io::Result<(
     table(contents.report, out)
 }
 
+/// One thing to do, or several of which any will do.
+fn step(ways: &[String]) -> String {
+    let items = |ways: &[String]| -> String {
+        let each = ways.iter().map(|way| format!("<li>{}</li>", text(way)));
+        each.collect()
+    };
+    match ways {
+        [_] => items(ways),
+        _ => format!("<li>one of<ol type=\"a\">{}</ol></li>", items(ways)),
+    }
+}
+
 /// As the text report has it.
 fn answer(explained: &Explained, out: &mut dyn Write) -> io::Result<()> {
     let (namespace, name) = (&explained.namespace, &explained.name);
@@ -59,10 +71,8 @@ fn answer(explained: &Explained, out: &mut dyn Write) -> io::Result<()> {
             Some(node) => format!("To make it fit on {node} ({}):", in_words(nearest.tried)),
             None => format!("To make it fit ({}):", in_words(nearest.tried)),
         };
-        let steps = nearest.steps.iter();
-        let steps: String = steps
-            .map(|step| format!("<li>{}</li>", text(step)))
-            .collect();
+        let steps = nearest.ways.iter().map(|ways| step(ways));
+        let steps: String = steps.collect();
         writeln!(out, "<p>{}</p>\n<ul>{steps}</ul>", text(&place))?;
     }
     if explained.groups.is_empty() {

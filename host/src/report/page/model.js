@@ -12,11 +12,11 @@ const nodesByName = new Map();
 const explanations = new Map();
 
 const SIGNS = {
-  scheduled: '\u2713', unschedulable: '\u00d7', waiting: '\u2026', error: '!', 'input-error': '?',
+  scheduled: '\u2713', 'fits-alone': '\u2026', unschedulable: '\u00d7', waiting: '\u2026', error: '!', 'input-error': '?',
   pending: '\u25cb', running: '\u25b8', ended: '\u25a0', deleted: '\u2013',
 };
 /** What needs attention comes first. */
-const VERDICTS = ['error', 'input-error', 'unschedulable', 'waiting', 'pending', 'scheduled', 'running', 'ended', 'deleted'];
+const VERDICTS = ['error', 'input-error', 'unschedulable', 'fits-alone', 'waiting', 'pending', 'scheduled', 'running', 'ended', 'deleted'];
 
 function link() {
   page.nodes.forEach((node, index) => {

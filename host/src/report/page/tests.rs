@@ -46,19 +46,10 @@ fn result(pool: &str, device: &str) -> Value {
 fn refused(name: &str, message: &str) -> PodReport {
     PodReport {
         namespace: "ns".into(),
-        name: name.into(),
-        verdict: Verdict::Unschedulable,
-        node: None,
-        feasible_nodes: Vec::new(),
-        nodes_visited: 2,
-        attempts: 1,
-        retries: Vec::new(),
-        claims: Vec::new(),
         at: Some("Filter".into()),
         code: "unschedulable",
         message: message.into(),
-        reasons: Vec::new(),
-        warnings: Vec::new(),
+        ..crate::report::tests::pod(name, Verdict::Unschedulable)
     }
 }
 

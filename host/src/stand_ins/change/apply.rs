@@ -49,6 +49,7 @@ fn one(objects: &mut Objects, change: &Change, pod: &ObjectRef) {
         }
         Change::Tolerate { of, .. }
         | Change::AskFor { of, .. }
+        | Change::ChangeSelector { of, .. }
         | Change::GiveUpConstraint { of, .. }
         | Change::DropRequest { of, .. }
         | Change::UseClass { of, .. } => {
@@ -260,6 +261,16 @@ fn of_claim(devices: &mut Map<String, Value>, change: &Change) {
                 form.insert("count".into(), json!(count));
             }
         }
+        Change::ChangeSelector {
+            request,
+            index,
+            expression,
+            ..
+        } => {
+            if let Some(form) = form(devices, request) {
+                selector(list(form, "selectors"), *index, expression.as_deref());
+            }
+        }
         Change::UseClass { from, class, .. } => {
             for form in all_forms(devices) {
                 if form.get("deviceClassName").and_then(Value::as_str) == Some(from) {
@@ -274,10 +285,18 @@ fn of_claim(devices: &mut Map<String, Value>, change: &Change) {
             }
         }
         Change::DropRequest { request, .. } => {
-            retain(devices, "requests", |one| one["name"] != **request);
+            match request.split_once('/') {
+                None => retain(devices, "requests", |one| one["name"] != **request),
+                Some((parent, name)) => {
+                    let requests = list(devices, "requests").iter_mut();
+                    for one in requests.filter(|one| one["name"] == *parent) {
+                        retain(map(one, &[]), "firstAvailable", |one| one["name"] != *name);
+                    }
+                }
+            }
             let is_other = |name: &Value| {
                 let name = name.as_str().unwrap_or_default();
-                name.split('/').next() != Some(request)
+                name != request && name.split('/').next() != Some(request)
             };
             let mut kept = Vec::new();
             for mut constraint in std::mem::take(list(devices, "constraints")) {
@@ -292,6 +311,21 @@ fn of_claim(devices: &mut Map<String, Value>, change: &Change) {
             *list(devices, "constraints") = kept;
         }
         _ => {}
+    }
+}
+
+/// Gives a selector another expression, or none.
+fn selector(selectors: &mut Vec<Value>, index: usize, expression: Option<&str>) {
+    match expression {
+        Some(text) => {
+            if let Some(selector) = selectors.get_mut(index) {
+                *selector = json!({"cel": {"expression": text}});
+            }
+        }
+        None if index < selectors.len() => {
+            selectors.remove(index);
+        }
+        None => {}
     }
 }
 

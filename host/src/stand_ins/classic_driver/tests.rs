@@ -119,6 +119,13 @@ fn writes(cluster: &Cluster) -> Vec<String> {
         .collect()
 }
 
+/// The claim's finalizer, its allocation, and the nodes that do not suit it.
+const WRITES_OF_AN_ALLOCATION: [&str; 3] = [
+    "Api(Update) c",
+    "Api(UpdateStatus) c",
+    "Api(UpdateStatus) p",
+];
+
 #[test]
 fn a_claim_is_allocated_on_the_selected_node() {
     let objects = vec![
@@ -152,12 +159,7 @@ fn a_claim_is_allocated_on_the_selected_node() {
         unsuitable(&cluster),
         json!([{"name": "c0", "unsuitableNodes": ["n2"]}])
     );
-    let expected = [
-        "Api(Update) c",
-        "Api(UpdateStatus) c",
-        "Api(UpdateStatus) p",
-    ];
-    assert_eq!(writes(&cluster), expected);
+    assert_eq!(writes(&cluster), WRITES_OF_AN_ALLOCATION);
 }
 
 #[test]
@@ -371,12 +373,7 @@ fn what_fails_is_done_again() {
     let millisecond = SECOND / 1_000;
     assert_eq!(times[..3], [100, 105, 115].map(|time| time * millisecond));
     assert_eq!(warnings, []);
-    let expected = [
-        "Api(Update) c",
-        "Api(UpdateStatus) c",
-        "Api(UpdateStatus) p",
-    ];
-    assert_eq!(writes(&cluster), expected);
+    assert_eq!(writes(&cluster), WRITES_OF_AN_ALLOCATION);
 }
 
 #[test]

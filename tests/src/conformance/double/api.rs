@@ -132,7 +132,7 @@ pub(super) fn recorded(call: &ApiCall) -> Value {
             ("patch", None, media_type, Some(object.value().clone()))
         }
     };
-    let (kind, namespace, name) = target(call);
+    let (kind, namespace, name) = call.target();
     let plural = format!("{}s", kind.short().to_ascii_lowercase());
     let mut recorded =
         json!({"verb": verb, "resource": plural, "namespace": namespace, "name": name});
@@ -157,31 +157,6 @@ pub(super) fn body(call: &ApiCall) -> Value {
         | ApiCall::UpdateStatus { object }
         | ApiCall::Apply { object, .. } => object.value().clone(),
         ApiCall::PatchStatus { patch, .. } => String::from_utf8_lossy(patch).into(),
-    }
-}
-
-fn target(call: &ApiCall) -> Key {
-    match call {
-        ApiCall::Get {
-            kind,
-            namespace,
-            name,
-        }
-        | ApiCall::PatchStatus {
-            kind,
-            namespace,
-            name,
-            ..
-        } => (kind.clone(), namespace.clone(), name.clone()),
-        ApiCall::Create { object }
-        | ApiCall::Update { object }
-        | ApiCall::UpdateStatus { object }
-        | ApiCall::Apply { object, .. } => key_of(object),
-        ApiCall::Delete { target } => (
-            target.kind.clone(),
-            target.namespace.to_string(),
-            target.name.to_string(),
-        ),
     }
 }
 

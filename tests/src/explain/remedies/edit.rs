@@ -74,6 +74,16 @@ fn make(objects: &mut Vec<Value>, change: &Value) {
             form["allocationMode"] = json!("ExactCount");
             form["count"] = change["count"].clone();
         }
+        "change-selector" => {
+            let index = change["index"].as_u64().expect("an index");
+            let index = usize::try_from(index).expect("small");
+            let selectors = form(objects, change)["selectors"].as_array_mut();
+            let selectors = selectors.expect("selectors");
+            match change["expression"].as_str() {
+                Some(text) => selectors[index] = json!({"cel": {"expression": text}}),
+                None => drop(selectors.remove(index)),
+            }
+        }
         "give-up-constraint" => {
             let index = change["index"].as_u64().expect("an index");
             let constraints = devices(objects, change)["constraints"].as_array_mut();
@@ -82,10 +92,20 @@ fn make(objects: &mut Vec<Value>, change: &Value) {
                 .remove(usize::try_from(index).expect("small"));
         }
         "drop-request" => {
+            let name = text(change, "request").to_owned();
             let requests = devices(objects, change)["requests"].as_array_mut();
-            requests
-                .expect("requests")
-                .retain(|one| one["name"] != change["request"]);
+            let requests = requests.expect("requests");
+            match name.split_once('/') {
+                None => requests.retain(|one| one["name"] != *name),
+                Some((parent, name)) => {
+                    let parents = requests.iter_mut();
+                    for one in parents.filter(|one| one["name"] == *parent) {
+                        let all = one["firstAvailable"].as_array_mut();
+                        all.expect("alternatives")
+                            .retain(|one| one["name"] != *name);
+                    }
+                }
+            }
         }
         other => panic!("{other} is not known here"),
     }

@@ -97,8 +97,8 @@ fn all_holders_or_fewer_devices() {
         &expect![[r#"
             TO MAKE IT FIT
               on n1 (tried: then it fits)
-                - free g0 and g1, held by pod default/x and pod default/y, or ask for at most 1 and free g0,
-                  held by pod default/x
+                - (a) free g0 and g1, held by pod default/x and pod default/y
+               or (b) ask for at most 1 and free g0, held by pod default/x
         "#]],
     );
 }
@@ -149,8 +149,9 @@ fn the_holder_that_completes_a_pair() {
         &expect![[r#"
             TO MAKE IT FIT
               on n1 (tried: then it fits)
-                - free g2, held by pod default/y, or ask for at most 1, or give up the constraint on
-                  gpu.example.com/root
+                - (a) ask for at most 1
+               or (b) give up the constraint on gpu.example.com/root
+               or (c) free g2, held by pod default/y
         "#]],
     );
 }
@@ -300,7 +301,7 @@ fn a_class_of_other_devices() {
         &expect![[r#"
             TO MAKE IT FIT
               (not tried)
-                - create DeviceClass nic.example.com, or name one that exists
+                - create DeviceClass nic.example.com, or name one that is there: gpu.example.com
         "#]],
     );
 }
@@ -323,8 +324,9 @@ fn all_devices_of_which_one_is_tainted() {
         &expect![[r#"
             TO MAKE IT FIT
               on n1 (tried: then it fits)
-                - tolerate hot:NoSchedule in the request, or take the taint off g1, or ask for 2 devices
-                  instead of all
+                - (a) tolerate hot:NoSchedule in the request
+               or (b) take the taint off g1
+               or (c) ask for 2 devices instead of all
         "#]],
     );
 }
@@ -385,10 +387,11 @@ fn what_nobody_can_try() {
         &parts,
         &expect![[r#"
             TO MAKE IT FIT
-              on n1 (not tried)
-                1. tolerate infra:NoSchedule in the pod, or take the taint off: kubectl taint node n1
-                   infra:NoSchedule-
-                2. the selector wants "larg", devices here have "large": write that, or add such a device
+              on n1 (tried: then it fits)
+                1. (a) tolerate infra:NoSchedule in the pod
+                or (b) take the taint off: kubectl taint node n1 infra:NoSchedule-
+                2. (a) write `"large"` instead of `"larg"` in the selector
+                or (b) leave out selector `device.attributes["gpu.example.com"].model == "larg"`
         "#]],
     );
 }
@@ -408,8 +411,8 @@ fn what_is_not_enough() {
         &expect![[r#"
             TO MAKE IT FIT
               on n1 (tried: not enough)
-                - tolerate infra:NoSchedule in the pod, or take the taint off: kubectl taint node n1
-                  infra:NoSchedule-
+                - (a) tolerate infra:NoSchedule in the pod
+               or (b) take the taint off: kubectl taint node n1 infra:NoSchedule-
                 then still: label metadata.name must be n2 and is n1
         "#]],
     );

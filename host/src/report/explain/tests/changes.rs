@@ -41,7 +41,9 @@ fn said(needs: &[Need], ways: &[&[Change]]) -> String {
         needs,
         cluster: &Cluster::new(Settings::default()),
     };
-    words.step(&ways.iter().map(|way| way.to_vec()).collect())
+    words
+        .ways(&ways.iter().map(|way| way.to_vec()).collect())
+        .join(", or ")
 }
 
 fn fewer(count: u64, instead_of_all: bool) -> Change {

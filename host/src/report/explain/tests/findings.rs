@@ -71,6 +71,6 @@ fn a_constraint_of_some_requests() {
     assert_eq!(need(&["a", "b"]), format!("{devices} of a and b"));
     assert_eq!(
         need(&["z"]),
-        format!("{devices} of no request that there is")
+        format!("{devices} of z, which is no request of the claim (it has a, b and c)")
     );
 }

@@ -52,7 +52,7 @@ fn of_claims() {
         (
             json!({"type": "class-missing", "class": "gpu"}),
             "DeviceClass gpu does not exist",
-            "create DeviceClass gpu, or name one that exists",
+            "create DeviceClass gpu, as no class is there",
         ),
         (
             json!({"type": "invalid-object", "message": "ResourceClaim ns/x: spec.y is not implemented"}),

@@ -31,6 +31,7 @@ fn explained(verdict: &str) -> Explained {
         nearest: vec![Nearest {
             node: Some("n2".into()),
             steps: vec!["wait".into()],
+            ways: vec![vec!["wait".into()]],
             tried: "fits",
             changes: Vec::new(),
             left: None,
@@ -139,7 +140,7 @@ fn reasons_are_told_by_position() {
     );
     assert_eq!(
         told["nearest"],
-        json!([{"node": "n2", "steps": ["wait"], "tried": "tried: then it fits"}])
+        json!([{"node": "n2", "steps": [["wait"]], "tried": "tried: then it fits"}])
     );
     assert_eq!(told.get("would"), None);
 }
