@@ -106,8 +106,9 @@ fn once(text: &str, what: &str, instead: &str) -> Option<String> {
     let of_word = |c: char| c.is_alphanumeric() || c == '_';
     let is_whole = |at: &usize| {
         let (before, after) = (&text[..*at], &text[at + what.len()..]);
-        !(what.starts_with(of_word) && before.ends_with(of_word))
-            && !(what.ends_with(of_word) && after.starts_with(of_word))
+        let goes_on_before = what.starts_with(of_word) && before.ends_with(of_word);
+        let goes_on_after = what.ends_with(of_word) && after.starts_with(of_word);
+        !goes_on_before && !goes_on_after
     };
     let mut places = text.match_indices(what).map(|(at, _)| at).filter(is_whole);
     let (at, None) = (places.next()?, places.next()) else {
