@@ -8,6 +8,7 @@ use super::violations;
 use crate::command::dractl_with;
 
 mod edit;
+mod parts;
 mod words;
 mod world;
 

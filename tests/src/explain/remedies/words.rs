@@ -17,7 +17,7 @@ spec: {selectors: [{cel: {expression: device.driver == "gpu.example.com"}}]}
 "#;
 
 /// A slice of n1 with these devices, as YAML each.
-fn slice(devices: &[&str]) -> String {
+pub(super) fn slice(devices: &[&str]) -> String {
     format!(
         "---\n{{apiVersion: resource.k8s.io/v1, kind: ResourceSlice, metadata: {{name: s}}, spec: {{driver: gpu.example.com, nodeName: n1, pool: {{name: n1, generation: 1, resourceSliceCount: 1}}, devices: [{}]}}}}\n",
         devices.join(", ")
@@ -25,20 +25,20 @@ fn slice(devices: &[&str]) -> String {
 }
 
 /// A claim with these requests and constraints.
-fn claim(devices: &str) -> String {
+pub(super) fn claim(devices: &str) -> String {
     format!(
         "---\n{{apiVersion: resource.k8s.io/v1, kind: ResourceClaim, metadata: {{name: mine}}, spec: {{devices: {{{devices}}}}}}}\n"
     )
 }
 
-fn requests(form: &str) -> String {
+pub(super) fn requests(form: &str) -> String {
     claim(&format!(
         "requests: [{{name: gpus, exactly: {{deviceClassName: gpu.example.com, {form}}}}}]"
     ))
 }
 
 /// The pod, with more of its specification.
-fn pod(spec: &str) -> String {
+pub(super) fn pod(spec: &str) -> String {
     format!(
         "---\n{{apiVersion: v1, kind: Pod, metadata: {{name: p, uid: u-p}}, spec: {{resourceClaims: [{{name: c, resourceClaimName: mine}}], {spec}}}}}\n"
     )
@@ -52,7 +52,7 @@ fn holder(name: &str, device: &str, cpu: &str) -> String {
 }
 
 /// What stands under TO MAKE IT FIT.
-fn check(arguments: &[&str], parts: &[String], expected: &Expect) {
+pub(super) fn check(arguments: &[&str], parts: &[String], expected: &Expect) {
     check_in(CLUSTER, arguments, parts, expected);
 }
 
@@ -414,126 +414,6 @@ fn what_is_not_enough() {
                 - (a) tolerate infra:NoSchedule in the pod
                or (b) take the taint off: kubectl taint node n1 infra:NoSchedule-
                 then still: label metadata.name must be n2 and is n1
-        "#]],
-    );
-}
-
-/// Devices of which each refuses another selector: either of the two will do, and both are not needed.
-#[test]
-fn selectors_that_exclude_each_other() {
-    let parts = [
-        slice(&[
-            "{name: g0, attributes: {model: {string: H100}, mig: {bool: true}}}",
-            "{name: g1, attributes: {model: {string: A100}, mig: {bool: false}}}",
-        ]),
-        requests(
-            r#"selectors: [{cel: {expression: "device.attributes[device.driver].model == 'H100'"}}, {cel: {expression: "!device.attributes[device.driver].mig"}}]"#,
-        ),
-        pod(""),
-    ];
-    check(
-        &[],
-        &parts,
-        &expect![[r#"
-            TO MAKE IT FIT
-              on n1 (tried: then it fits)
-                - (a) leave out selector `device.attributes[device.driver].model == 'H100'`
-               or (b) leave out selector `!device.attributes[device.driver].mig`
-        "#]],
-    );
-}
-
-/// The value that devices publish is the nearest; the conjunct that is true stays.
-#[test]
-fn a_literal_that_nobody_publishes() {
-    let parts = [
-        slice(&["{name: g0, attributes: {model: {string: A100}, cores: {int: 4}}}"]),
-        requests(
-            r#"selectors: [{cel: {expression: "device.attributes['gpu.example.com'].cores == 4 && device.attributes['gpu.example.com'].model == 'A10O'"}}]"#,
-        ),
-        pod(""),
-    ];
-    check(
-        &[],
-        &parts,
-        &expect![[r#"
-            TO MAKE IT FIT
-              on n1 (tried: then it fits)
-                - (a) write `'A100'` instead of `'A10O'` in the selector
-               or (b) leave `device.attributes['gpu.example.com'].model == 'A10O'` out of the selector
-        "#]],
-    );
-}
-
-/// Two constraints on one attribute are told apart by what they want.
-#[test]
-fn equal_and_different_at_once() {
-    let parts = [
-        slice(&[
-            "{name: g0, attributes: {root: {string: a}}}",
-            "{name: g1, attributes: {root: {string: a}}}",
-        ]),
-        claim(
-            "requests: [{name: gpus, exactly: {deviceClassName: gpu.example.com, count: 2}}], constraints: [{matchAttribute: gpu.example.com/root}, {distinctAttribute: gpu.example.com/root}]",
-        ),
-        pod(""),
-    ];
-    check(
-        &[],
-        &parts,
-        &expect![[r#"
-        TO MAKE IT FIT
-          on n1 (tried: then it fits)
-            - ask for at most 1, or give up the constraint on different gpu.example.com/root
-    "#]],
-    );
-}
-
-/// Of a list of alternatives the one whose class is not there is left out.
-#[test]
-fn an_alternative_without_a_class() {
-    let parts = [
-        slice(&["{name: g0}"]),
-        claim(
-            "requests: [{name: any, firstAvailable: [{name: best, deviceClassName: nope}, {name: good, deviceClassName: gpu.example.com}]}]",
-        ),
-        pod(""),
-    ];
-    check(
-        &[],
-        &parts,
-        &expect![[r#"
-        TO MAKE IT FIT
-          on n1 (tried: then it fits)
-            - leave out request any/best
-          or (not tried)
-            - create DeviceClass nope, or name one that is there: gpu.example.com
-    "#]],
-    );
-}
-
-/// A counter of which nobody holds anything and that is too small, beside a selector: both are told.
-#[test]
-fn a_counter_that_is_too_small_and_a_selector() {
-    let counters = "---\n{apiVersion: resource.k8s.io/v1, kind: ResourceSlice, metadata: {name: t}, spec: {driver: gpu.example.com, nodeName: n1, pool: {name: n1, generation: 1, resourceSliceCount: 2}, sharedCounters: [{name: board, counters: {memory: {value: 2Gi}}}]}}\n";
-    let device = "{name: g0, attributes: {model: {string: A}}, consumesCounters: [{counterSet: board, counters: {memory: {value: 4Gi}}}]}";
-    let parts = [
-        counters.to_owned(),
-        slice(&[device]).replace("resourceSliceCount: 1", "resourceSliceCount: 2"),
-        claim(
-            r#"requests: [{name: a, exactly: {deviceClassName: gpu.example.com}}, {name: b, exactly: {deviceClassName: gpu.example.com, selectors: [{cel: {expression: "device.attributes[device.driver].model == 'Z'"}}]}}]"#,
-        ),
-        pod(""),
-    ];
-    check(
-        &[],
-        &parts,
-        &expect![[r#"
-            TO MAKE IT FIT
-              on n1 (not tried)
-                1. have the driver correct gpu.example.com/n1: a device takes 4Gi of counter board/memory,
-                   which has 2Gi in all
-                2. b: the selector wants "Z", devices here have "A": write that, or add such a device
         "#]],
     );
 }
