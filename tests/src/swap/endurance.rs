@@ -124,7 +124,7 @@ fn a_plugin_that_allocates_nothing_is_found_out() {
 
 #[test]
 fn a_plugin_that_lets_no_pod_into_the_queue_ends_the_run() {
-    let finished = crate::command::dractl(&["soak", "--cycles", "20", "--limit", "host-calls=2"]);
+    let finished = crate::command::dractl(&["soak", "--cycles", "20", "--limit", "host-calls=1"]);
     assert_eq!(finished.status, 1, "{}", finished.stderr);
     assert!(
         finished.stdout.contains("no pod was tried in"),
