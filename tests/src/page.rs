@@ -495,7 +495,7 @@ fn refusals_of_single_devices_are_shown() {
     ];
     let explained = json!([
         {"pod": "ml/too-large", "summary": ["No.", "Never."], "texts": texts, "refused": refused,
-            "nearest": [{"node": "n2", "steps": ["buy two", "wait"]}, {"node": null, "steps": ["give up"]}],
+            "nearest": [{"node": "n2", "steps": [["buy two", "rent two"], ["wait"]]}, {"node": null, "steps": [["give up"]]}],
             "groups": [{"text": "3 to 4 devices, 5 needed", "nodes": [[1, 1], [0, 0]]}]},
         {"pod": "ml/no-such-pod", "summary": ["never shown"], "texts": [], "refused": [], "nearest": [], "groups": []},
     ]);
@@ -536,7 +536,13 @@ fn refusals_of_single_devices_are_shown() {
     assert_eq!(result["chosen"]["answer"], "No. Never.");
     assert_eq!(
         result["chosen"]["steps"],
-        json!(["buy two", "wait", "give up"])
+        json!([
+            "one ofbuy tworent two",
+            "buy two",
+            "rent two",
+            "wait",
+            "give up"
+        ])
     );
     assert_eq!(
         result["chosen"]["group"],
