@@ -120,9 +120,11 @@ pub fn scheduler(
 }
 
 /// Time that this thread spent on a processor, which other programs do not disturb; where the system does not tell, time as it
-/// passes. Good to a few milliseconds.
+/// passes.
 fn worked() -> Duration {
     static BEGUN: LazyLock<Instant> = LazyLock::new(Instant::now);
+    // The system adds up at its ticks, every few milliseconds, and when it chooses who runs next.
+    std::thread::yield_now();
     let told = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
     let nanoseconds = told.and_then(|text| text.split(' ').next()?.parse().ok());
     nanoseconds.map_or_else(|| BEGUN.elapsed(), Duration::from_nanos)
