@@ -1,6 +1,7 @@
 //! What of lint needs no plugin: paths, subjects, slips of YAML.
 
 use super::*;
+use crate::report::table::Colour;
 
 #[test]
 fn paths_sort_as_people_count() {
@@ -16,6 +17,28 @@ fn subjects_are_told_as_messages_tell_them() {
     }
     let [one, other] = ["Pod p", "Pod default/p"].map(Subject::from_text);
     assert_eq!(one.key(), other.key());
+}
+
+/// What stands in an object must not move the cursor.
+#[test]
+fn names_and_paths_are_printable() {
+    let subject = Subject {
+        kind: "Pod".into(),
+        namespace: "default".into(),
+        name: "x\u{1b}[2J".into(),
+    };
+    let mut told = finding(Severity::Error, subject, "spec.a\0b", "wrong");
+    told.remedy = "mend it".to_owned();
+    let report = Report {
+        findings: vec![told],
+        ..Report::default()
+    };
+    let mut out = Vec::new();
+    write(&report, Colour::Off, &mut out).unwrap();
+    assert_eq!(
+        String::from_utf8(out).unwrap(),
+        "Pod default/x [2J\n  error spec.a b\n    wrong\n    -> mend it\n"
+    );
 }
 
 fn slips(text: &str) -> Vec<(String, String)> {
@@ -53,6 +76,11 @@ fn scalars_that_are_read_differently() {
     assert_eq!(
         paths("spec:\n  attributes: {n.io/a: {string: no}}\n  labels:\n    b: yes\n"),
         ["spec.attributes[n.io/a].string", "spec.labels[b]"]
+    );
+    // The modes of files are meant to be octal.
+    assert_eq!(
+        paths("spec:\n  a: {defaultMode: 0755, items: [{mode: 0644}], mode: on, model: 010}\n"),
+        ["spec.a.mode", "spec.a.model"]
     );
     // Over several lines, and on behind them.
     assert_eq!(

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use super::{Report, Subject, name_of};
 use crate::plugin::Severity;
-use crate::report::table::Colour;
+use crate::report::table::{Colour, printable};
 
 /// Columns of a line.
 const WIDTH: usize = 100;
@@ -29,20 +29,19 @@ pub fn write(report: &Report, colour: Colour, out: &mut dyn Write) -> io::Result
         }
         let first = &group[0];
         let has_name = !first.object.name.is_empty();
+        let object = printable(&first.object.to_string());
         match &first.origin {
             Some(origin) if first.object == Subject::default() => writeln!(out, "{origin}")?,
-            Some(origin) if !has_name => {
-                writeln!(out, "{} without a name ({origin})", first.object)?;
-            }
+            Some(origin) if !has_name => writeln!(out, "{object} without a name ({origin})")?,
             None if first.object == Subject::default() => writeln!(out, "the input")?,
-            Some(origin) => writeln!(out, "{} ({origin})", first.object)?,
-            None => writeln!(out, "{}", first.object)?,
+            Some(origin) => writeln!(out, "{object} ({origin})")?,
+            None => writeln!(out, "{object}")?,
         }
         for finding in group {
             let severity = painted(finding.severity, colour);
             match finding.path.is_empty() {
                 true => writeln!(out, "  {severity}")?,
-                false => writeln!(out, "  {severity} {}", finding.path)?,
+                false => writeln!(out, "  {severity} {}", printable(&finding.path))?,
             }
             wrapped(&finding.message, "", out)?;
             if !finding.remedy.is_empty() {

@@ -36,6 +36,7 @@ impl Unit {
         }
         let found = match is_text(path) {
             true => not_a_text(value),
+            false if is_file_mode(path) && value.starts_with('0') => None,
             false => wrong(value).map(|message| (Severity::Warning, message)),
         };
         self.slips
@@ -255,6 +256,13 @@ fn is_text(path: &str) -> bool {
         .strip_suffix(']')
         .and_then(|path| path.rsplit_once('['));
     map.is_some_and(|(map, _)| TEXTS.contains(&map.rsplit('.').next().unwrap_or_default()))
+}
+
+/// Whether the value is the mode of a file, which people write in octal and mean so.
+fn is_file_mode(path: &str) -> bool {
+    [".mode", ".defaultMode"]
+        .iter()
+        .any(|key| path.ends_with(key))
 }
 
 /// The same as [`wrong`] where a text must stand. What YAML 1.2 takes for a number too is told of the value itself.
