@@ -7,7 +7,7 @@ use std::process::Command;
 use crate::repository;
 
 /// The file and the start of the line that the test changes.
-const CHANGED_FILE: &str = "guest/src/plugin.rs";
+const CHANGED_FILE: &str = "guest/src/plugin/description.rs";
 const CHANGED_LINE: &str = "pub const VERSION: &str =";
 
 #[test]
